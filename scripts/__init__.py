@@ -1,0 +1,1 @@
+"""Programs for people who work on Rejoinder; the Makefile calls them as `python -m scripts.NAME`."""
