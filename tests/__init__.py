@@ -1,0 +1,1 @@
+"""Tests: promises the project makes, kept by code that runs."""

@@ -1,0 +1,1 @@
+"""The room `wire`: what we speak."""
