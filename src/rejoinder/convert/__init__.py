@@ -1,0 +1,1 @@
+"""Messages at the doors: UI JSON ⇄ message, validation, model messages, canonical JSON, part rows."""

@@ -1,0 +1,1 @@
+"""Tests of the conversions between our message and everybody else's."""

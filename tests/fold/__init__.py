@@ -1,0 +1,1 @@
+"""The fold room, beyond what tests/conformance holds it to."""

@@ -1,0 +1,1 @@
+"""Laws: what holds for every message, shown on generated ones."""
