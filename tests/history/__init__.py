@@ -1,0 +1,1 @@
+"""Tests of the room `history`, and of the builders on top of it."""

@@ -1,0 +1,1 @@
+"""How the recorded runs in `tests/translate/events` were made, and the programs that make them again."""

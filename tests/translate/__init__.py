@@ -1,0 +1,1 @@
+"""Tests of the translators and of what they speak through."""

@@ -1,0 +1,1 @@
+"""What each recorded run contained, a file for each family of vendors."""

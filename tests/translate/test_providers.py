@@ -1,0 +1,134 @@
+"""Recorded streams of OpenAI and Anthropic: nothing twice, nothing missing, the same for every client."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+from msgspec import Struct
+
+from rejoinder.convert.ui import to_ui
+from rejoinder.messages import (
+    Custom,
+    File,
+    JsonObject,
+    Message,
+    Reasoning,
+    SourceDocument,
+    SourceUrl,
+    StepStart,
+    Text,
+    ToolCall,
+    Usage,
+    is_absent,
+)
+from rejoinder.testing.oracle import Oracle
+from rejoinder.translate import Finished
+from rejoinder.wire.chunks import FinishReason
+from rejoinder.wire.json import as_javascript
+from tests.translate.recorded import events_of, golden, read_by, told, written
+
+STEP: Final = "step"
+PARIS: Final = {"city": "Paris", "unit": "c"}
+WEATHER: Final[tuple[object, ...]] = (
+    STEP,
+    ("thought", "The user wants the weather; I should call the tool."),
+    ("said", "Let me check."),
+    ("called", "get_weather", PARIS),
+)
+
+
+class Run(Struct, frozen=True):
+    """What a recorded run contained."""
+
+    vendor: str
+    parts: tuple[object, ...]
+    reasons: tuple[FinishReason, ...]
+    usage: tuple[Usage, ...]
+
+
+RUNS: Final = {
+    "openai_responses_toolcall": Run(
+        "openai-responses",
+        WEATHER,
+        ("tool-calls",),
+        (Usage(input_tokens=0, output_tokens=0, total_tokens=0),),
+    ),
+    "openai_chat_toolcall": Run(
+        "openai-chat",
+        WEATHER,
+        ("tool-calls",),
+        (Usage(input_tokens=8, output_tokens=13, total_tokens=21),),
+    ),
+    "anthropic_raw_toolcall": Run(
+        "anthropic", WEATHER, ("tool-calls",), (Usage(input_tokens=0, output_tokens=0),)
+    ),
+    "anthropic_stream_toolcall_helper": Run(
+        "anthropic", WEATHER, ("tool-calls",), (Usage(input_tokens=0, output_tokens=0),)
+    ),
+}
+
+
+def contained(message: Message) -> tuple[object, ...]:
+    """A message as the table says it: what each part holds, without ids and without the vendor's metadata."""
+    said: list[object] = []
+    for part in message.parts:
+        match part:
+            case StepStart():
+                said.append(STEP)
+            case Text():
+                said.append(("said", part.text))
+            case Reasoning():
+                said.append(("thought", part.text))
+            case ToolCall():
+                outcome = part.error_text if is_absent(part.output) else part.output
+                answered = part.state in ("output-available", "output-error")
+                said.append(("called", part.name, part.input, *((outcome,) if answered else ())))
+            case File():
+                said.append(("file", part.media_type, part.url))
+            case SourceUrl():
+                said.append(("source", part.url, part.title))
+            case SourceDocument():
+                said.append(("document", part.title))
+            case Custom():
+                said.append(("custom", part.kind))
+            case _:
+                said.append(part)
+    return tuple(said)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_the_message_has_what_the_run_contained(run: str) -> None:
+    expected = RUNS[run]
+    came = told(expected.vendor, events_of(run))
+    assert contained(came.message) == expected.parts
+    assert tuple(call.usage for call in came.calls) == expected.usage
+    assert all(call.status == "succeeded" for call in came.calls)
+    assert [call.id for call in came.began] == [call.id for call in came.calls]
+    assert isinstance(came.ending, Finished)
+    assert came.ending.reason == expected.reasons[-1]
+    assert came.problems == []
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_what_is_said_for_a_run_is_what_was_agreed_upon(run: str) -> None:
+    assert written(told(RUNS[run].vendor, events_of(run)).chunks) == golden(run)
+
+
+@pytest.mark.parametrize("sdk", ["5", "6", "7"])
+@pytest.mark.parametrize("run", RUNS)
+def test_every_client_reads_the_run(oracle: Oracle, run: str, sdk: str) -> None:
+    came = told(RUNS[run].vendor, events_of(run))
+    read = read_by(oracle, sdk, came.chunks)
+    if sdk == "7":
+        assert read == as_javascript(to_ui(came.message))
+    assert _words(read) == _words(to_ui(came.message))
+
+
+def _words(message: JsonObject) -> list[object]:
+    """What a person sees of a message, whichever release holds it."""
+    return [
+        (part["type"], part.get("text"), part.get("input"), part.get("output"), part.get("url"))
+        for part in message["parts"]
+        if not part["type"].startswith(("data-", "custom"))
+    ]
