@@ -1,0 +1,1 @@
+"""Stores: where conversations, turns and their pages are kept."""

@@ -1,0 +1,1 @@
+"""What users test their own agents, stores and streams with; our own tests stand on the same."""
