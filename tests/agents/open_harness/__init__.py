@@ -1,0 +1,1 @@
+"""Tests of the chat transport for Open Harness: the acceptance list of its specification, one test each."""

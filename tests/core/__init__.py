@@ -1,0 +1,1 @@
+"""Tests of the room `core`: the conversation core under its own names."""
