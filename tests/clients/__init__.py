@@ -1,0 +1,1 @@
+"""Real chat clients of the npm packages, driven from Python."""
