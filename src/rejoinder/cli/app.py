@@ -1,0 +1,69 @@
+"""All commands, in the order in which `--help` lists them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rejoinder import __version__
+from rejoinder.cli import (
+    chunk_filters,
+    counting,
+    database,
+    doctor,
+    exporting,
+    importing,
+    message_filters,
+    replaying,
+    reprojecting,
+    serving,
+    tailing,
+    translate_filter,
+)
+
+app = typer.Typer(
+    name="rejoinder",
+    help="The Python back half of the AI SDK. The filters read standard input and write standard output, "
+    "one JSON a line; they exit 0, or 1 with one line per problem on standard error, or 2 for wrong use.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _say_version(*, wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def rejoinder(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", help="Say the version.", callback=_say_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Hold what every command shares."""
+
+
+app.command()(serving.serve)
+app.command()(serving.worker)
+app.command()(serving.demo)
+app.command()(doctor.doctor)
+app.command()(chunk_filters.fold)
+app.command()(chunk_filters.explode)
+app.command("check-stream")(chunk_filters.check_stream)
+app.command()(chunk_filters.downlevel)
+app.command()(translate_filter.translate)
+app.command()(message_filters.convert)
+app.command()(message_filters.validate)
+app.add_typer(database.app, name="db")
+app.command("import")(importing.import_)
+app.command()(exporting.export)
+app.command()(replaying.replay)
+app.command()(reprojecting.reproject)
+app.command()(counting.stats)
+app.command()(tailing.tail)

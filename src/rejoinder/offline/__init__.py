@@ -1,0 +1,1 @@
+"""Turns that are over: replayed, counted, moved, imported."""
