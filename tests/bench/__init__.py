@@ -1,0 +1,1 @@
+"""The benchmarks themselves: what they measure with must work."""

@@ -1,0 +1,1 @@
+"""How the house is kept: floors, sizes, manners."""
