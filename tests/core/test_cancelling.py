@@ -130,7 +130,10 @@ async def test_what_was_received_before_a_cancellation_is_kept() -> None:
     await store.create_conversation(id="c")
     on = over(store)
 
+    patience = asyncio.timeout(None)
+
     async def forever() -> None:
+        patience.reschedule(0)
         await asyncio.Event().wait()
 
     wanted = ProviderToolCall(id="k", name="double", arguments={"n": 21})
@@ -143,7 +146,7 @@ async def test_what_was_received_before_a_cancellation_is_kept() -> None:
         tools=[double],
     )
     with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.2):
+        async with patience:
             await on.run_turn(input)
     turn = await left(store)
     assert turn is not None
@@ -161,8 +164,10 @@ async def test_a_caller_that_is_cancelled_twice_still_leaves_a_sealed_turn() -> 
     store = InMemoryConversationStore()
     await store.create_conversation(id="c")
     on = over(Remote(store))
+    asked = asyncio.Event()
 
     async def forever() -> None:
+        asked.set()
         await asyncio.Event().wait()
 
     input = TurnInput(
@@ -172,7 +177,7 @@ async def test_a_caller_that_is_cancelled_twice_still_leaves_a_sealed_turn() -> 
         provider_params=PARAMS,
     )
     task = asyncio.create_task(on.run_turn(input))
-    await asyncio.sleep(0.05)
+    await asked.wait()
     task.cancel()
     await asyncio.sleep(0)
     await asyncio.sleep(0)

@@ -144,18 +144,19 @@ async def test_a_provider_that_breaks_off_fails_the_turn_and_keeps_what_it_said(
 @asynchronous
 async def test_a_stop_keeps_what_was_said_and_says_cancelled() -> None:
     on = await engine()
-    provider = Whole(_forever)
-    turn = await on.run_streaming_turn(asking(provider, user("m1", "Hi")))
-    await asyncio.sleep(0.01)
+    asked = asyncio.Event()
+
+    async def forever() -> None:
+        asked.set()
+        await asyncio.Event().wait()
+
+    turn = await on.run_streaming_turn(asking(Whole(forever), user("m1", "Hi")))
+    await asked.wait()
     turn.stop("enough")
     output = await turn.final
     assert output.turn.status == "cancelled"
     assert [call.status for call in output.turn.provider_calls] == ["cancelled"]
     assert await on.store.live_turn("c") is None
-
-
-async def _forever() -> None:
-    await asyncio.Event().wait()
 
 
 @asynchronous

@@ -174,7 +174,7 @@ def test_a_conversation_is_called_by_its_first_words_or_as_somebody_says(store: 
 
 
 def wait_for(test: Callable[[], bool]) -> None:
-    for _ in range(500):
+    for _ in range(6000):
         if test():
             return
         threading.Event().wait(0.01)

@@ -134,7 +134,7 @@ def test_an_order_whose_turn_is_over_is_passed_over(place: str) -> None:
                 pass
             await queue.put(Order(claim=begun.claim, branch=None))
             working = asyncio.create_task(chat.backend.work(concurrency=1))
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while await _orders(place):
                     await SystemClock().sleep(0.02)
             working.cancel()

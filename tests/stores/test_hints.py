@@ -151,7 +151,7 @@ def test_a_hint_says_nothing_to_anybody(postgres: Databases) -> None:
             await other.execute('LISTEN "rejoinder rejoinder"')
             begun = await begin(store, "secret turn", conversation_id="secret chat", tenant="secret")
             await append(store, begun.claim, *pages(2))
-            async for said in other.notifies(timeout=10, stop_after=1):
+            async for said in other.notifies(timeout=60, stop_after=1):
                 assert said.payload.replace(",", "").isdecimal()
 
     walk(steps)
