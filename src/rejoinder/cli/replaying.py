@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from rejoinder.cli.database import DEFAULT_SCHEMA, Database, Schema
-from rejoinder.cli.offline import DEFAULT_TENANT, Agents, Tenant, opened, progress, run, translators
+from rejoinder.cli.offline import DEFAULT_TENANT, Agents, opened, progress, run, translators
 from rejoinder.cli.streams import Problems, misuse, write_line
 
 if TYPE_CHECKING:
@@ -44,15 +44,17 @@ def replay(
         bool, typer.Option("--json", help="Chunks as JSON lines, each with its place and time.")
     ] = False,
     agent: Agents = None,
-    tenant: Tenant = DEFAULT_TENANT,
+    tenant: Annotated[
+        str | None, typer.Option(help="Whose: default; with --check and no conversation everybody's.")
+    ] = None,
     database: Database = None,
     schema: Schema = DEFAULT_SCHEMA,
 ) -> None:
     """Show a turn as it streamed, or check that the stored answers are what was streamed.
 
     `--check` folds the frames that clients were sent, translates the agent's events anew, and holds both against the
-    stored message; exit 1 and the places where they differ, if they do. Without a conversation it goes through all
-    tenants.
+    stored message; exit 1 and the places where they differ, if they do. Without a conversation it goes through
+    everything there is, or is of the tenant.
 
     Examples: rejoinder replay 3f2a --speed 4; rejoinder replay --check --agent my_agents:agent
     """
@@ -60,6 +62,8 @@ def replay(
         misuse(f"--speed {speed}: say real, step, max, or a number such as 4")
     if conversation is None and not check:
         misuse("replay: name a conversation, or say --check to look at all of them")
+    if conversation is None and turn is not None:
+        misuse("--turn: name its conversation as well")
     known = translators(agent)
     if check:
         run(_check(conversation, turn, tenant, known, database, schema))
@@ -68,7 +72,14 @@ def replay(
         shown = _Shown(as_json=as_json)
         run(
             _replay(
-                conversation, turn, speed, tenant, known if from_events else None, shown, database, schema
+                conversation,
+                turn,
+                speed,
+                tenant or DEFAULT_TENANT,
+                known if from_events else None,
+                shown,
+                database,
+                schema,
             )
         )
 
@@ -76,30 +87,32 @@ def replay(
 async def _check(
     conversation: str | None,
     turn_id: str | None,
-    tenant: str,
+    tenant: str | None,
     known: Translators,
     database: str | None,
     schema: str,
 ) -> None:
-    from rejoinder.offline.checking import check_all, check_turn
+    from rejoinder.offline.checking import check_all, check_turn, count_turns
 
     problems = Problems()
     checked, left_out = 0, 0
     async with opened(database, schema) as store:
         with progress("Checking", "turns") as told:
             if conversation is not None:
-                turns = await _turns(store, conversation, turn_id, tenant)
+                owner = tenant or DEFAULT_TENANT
+                turns = await _turns(store, conversation, turn_id, owner)
                 found: AsyncIterator[Check] = (
-                    await check_turn(store, each, tenant=tenant, translators=known) for each in turns
+                    await check_turn(store, each, tenant=owner, translators=known) for each in turns
                 )
+                total: int | None = len(turns)
             else:
-                tenants = await store.list_tenants()
-                found = check_all(
-                    store, tenants=tenants, translators=known, progress=lambda done: told(done, None)
-                )
+                tenants = await store.list_tenants() if tenant is None else [tenant]
+                found = check_all(store, tenants=tenants, translators=known)
+                total = await count_turns(store, tenants=tenants)
             async for each in found:
                 checked += 1
                 left_out += each.left_out is not None
+                told(checked, total)
                 if each.differences:
                     problems.tell("", each)
     summary = f"{checked} turns checked, {problems.count} differ"

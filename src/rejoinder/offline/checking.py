@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import date
 from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import structs
@@ -14,6 +17,7 @@ from rejoinder.offline.differences import Difference, differences
 from rejoinder.offline.journals import Journal, read_journal
 from rejoinder.offline.rebuilding import Rebuilt, refold
 from rejoinder.offline.retelling import Retold, answered, retell
+from rejoinder.ports.analytics import Analytics, Span
 from rejoinder.ports.journal import StoreMisconfigured, StoreUnavailable
 from rejoinder.ports.store import ConversationStore
 from rejoinder.translate import Translator
@@ -24,6 +28,12 @@ Translators: TypeAlias = Mapping[str, Translator]
 TURNS_AT_ONCE: Final = 100
 
 CONVERSATIONS_AT_ONCE: Final = 200
+
+CHECKS_AT_ONCE: Final = 8
+"""While one is made anew, the database looks for those that come next."""
+
+EVER: Final[Span] = (date(1, 1, 2), date(9999, 12, 30))
+"""All days, and one to each side, for time zones."""
 
 REPROJECTED: Final = "reprojected"
 """The key of a turn's metadata under which stands that its answer has been made anew: it is no longer the one that was
@@ -116,11 +126,12 @@ class _Made:
         found: list[Difference] = []
         # What was made anew from its events is no longer what was streamed, and is not meant to be.
         frames = None if made_anew else self.from_frames
+        kept = comparable(self.kept)
         for source, made in (("frames", frames), ("events", self.from_events)):
             if made is not None:
                 found += [
                     each._replace(path=f"from its {source}: {each.path}")
-                    for each in differences(comparable(self.kept), comparable(made.message))
+                    for each in differences(kept, comparable(made.message))
                 ]
         return check._replace(differences=tuple(found), left_out=self.left_out)
 
@@ -155,15 +166,34 @@ async def check_all(
     agent: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> AsyncIterator[Check]:
-    """Check every turn of these tenants, a conversation at a time."""
+    """Check every turn of these tenants, a conversation after the other."""
     done = 0
-    for tenant in tenants:
-        async for turn in every_turn(store, tenant=tenant):
-            if agent is None or turn.agent == agent:
-                yield await check_turn(store, turn, tenant=tenant, translators=translators)
-            done += 1
-            if progress is not None:
-                progress(done)
+    checking: deque[asyncio.Task[Check]] = deque()
+    try:
+        for tenant in tenants:
+            async for turn in every_turn(store, tenant=tenant):
+                if agent is None or turn.agent == agent:
+                    check = check_turn(store, turn, tenant=tenant, translators=translators)
+                    checking.append(asyncio.create_task(check))
+                if len(checking) == CHECKS_AT_ONCE:
+                    yield await checking.popleft()
+                done += 1
+                if progress is not None:
+                    progress(done)
+        while checking:
+            yield await checking.popleft()
+    finally:
+        for task in checking:
+            task.cancel()
+        await asyncio.gather(*checking, return_exceptions=True)
+
+
+async def count_turns(store: ConversationStore, *, tenants: Sequence[str]) -> int | None:
+    """How many turns there are to check, if the store counts."""
+    if not isinstance(store, Analytics):
+        return None
+    rows = await store.count_turns("tenant", EVER, tenant=None)
+    return sum(row.turns for row in rows if row.key in tenants)
 
 
 async def every_turn(store: ConversationStore, *, tenant: str) -> AsyncIterator[Turn]:

@@ -1,0 +1,135 @@
+"""What the commands promise, on a database with turns of every vendor: a few hundred messages, at night 100,000."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+import psycopg
+import pytest
+from msgspec import structs
+
+from rejoinder.offline.checking import Check, check_all
+from rejoinder.offline.known import translators_of
+from rejoinder.stores.postgres.packing import pack_events, unpacked
+from rejoinder.stores.postgres.store import PostgresConversationStore
+from tests.offline.generated import ENDINGS, generate
+from tests.offline.test_replay import rejoinder
+from tests.scale import scale
+from tests.stores.databases import Databases
+from tests.translate.test_broken_streams import RUNS, vendor_of
+
+MESSAGES: Final = scale(2 * len(RUNS) * len(ENDINGS), 100_000)
+VENDORS: Final = sorted({vendor_of(run) for run in RUNS})
+WORD: Final = re.compile(r"[A-Za-z]{4,}")
+FAULT: Final = b"Xyzzy"
+SEEN_FROM: Final = {
+    "frame": {"from its frames"},
+    "event": {"from its events"},
+    "part": {"from its frames", "from its events"},
+}
+"""Where a fault can be planted, and what differs from the stored message then."""
+
+
+@pytest.fixture(scope="module")
+def large(postgres: Databases) -> str:
+    """A database of that size."""
+    url = postgres.fresh()
+    generate(url, MESSAGES)
+    return url
+
+
+def test_nothing_differs_in_turns_of_every_vendor(large: str) -> None:
+    told = rejoinder("replay", "--check", database=large)
+    assert told.returncode == 0, told.stderr[-2000:]
+    found = re.fullmatch(r"(\d+) turns checked, 0 differ\n", told.stdout)
+    assert found is not None, told.stdout
+    assert int(found[1]) * 2 >= MESSAGES
+
+
+def test_faults_in_a_frame_an_event_and_a_part_name_exactly_their_turns(large: str) -> None:
+    planted: dict[str, str] = {}
+    with psycopg.connect(large) as connection:
+        for vendor in VENDORS:
+            for fault, spoken in zip(SEEN_FROM, said(connection, vendor), strict=False):
+                plant(connection, fault, spoken)
+                planted[spoken.turn_id] = fault
+    assert len(planted) == len(SEEN_FROM) * len(VENDORS)
+    found = {check.turn_id: check for check in asyncio.run(differing(large))}
+    assert {*found} == {*planted}
+    for turn, fault in planted.items():
+        assert {each.path.partition(":")[0] for each in found[turn].differences} == SEEN_FROM[fault]
+
+
+async def differing(url: str) -> list[Check]:
+    store = PostgresConversationStore(url)
+    await store.open()
+    try:
+        tenants = await store.list_tenants()
+        checks = check_all(store, tenants=tenants, translators=translators_of())
+        return [check async for check in checks if check.differences]
+    finally:
+        await store.close()
+
+
+class Said(NamedTuple):
+    """A word of an answer, which stands in its parts, in its frames and in its events."""
+
+    turn: int
+    turn_id: str
+    word: bytes
+
+
+def said(connection: psycopg.Connection, vendor: str) -> Iterator[Said]:
+    """Words of different turns of a vendor."""
+    texts = connection.execute(
+        "SELECT t.key, t.id, string_agg(p.text_text, ' ') FROM rejoinder.turn AS t"
+        " JOIN rejoinder.message AS m ON m.conversation = t.conversation AND m.id = t.message_id"
+        " JOIN rejoinder.part AS p ON p.conversation = m.conversation AND p.message = m.seq AND p.type = 'text'"
+        " WHERE t.agent = %s AND t.status <> 'interrupted' GROUP BY t.key, t.id ORDER BY t.key LIMIT 100",
+        (vendor,),
+    ).fetchall()
+    for turn, turn_id, text in texts:
+        pages = connection.execute(
+            "SELECT frames, codec, events FROM rejoinder.page WHERE turn = %s", (turn,)
+        )
+        frames, events = b"", b""
+        for some, codec, packed in pages:
+            frames += some
+            events += b"".join(event.body for event in unpacked(codec, packed))
+        words = (word.encode() for word in WORD.findall(text))
+        word = next((word for word in words if word in frames and word in events), None)
+        if word is not None:
+            yield Said(turn, turn_id, word)
+
+
+def plant(connection: psycopg.Connection, fault: str, spoken: Said) -> None:
+    """Change that word in one of the places where it stands."""
+    if fault == "part":
+        connection.execute(
+            "UPDATE rejoinder.part SET text_text = replace(text_text, %s, %s) FROM rejoinder.turn AS t"
+            " JOIN rejoinder.message AS m ON m.conversation = t.conversation AND m.id = t.message_id"
+            " WHERE t.key = %s AND part.conversation = m.conversation AND part.message = m.seq",
+            (spoken.word.decode(), FAULT.decode(), spoken.turn),
+        )
+        return
+    pages = connection.execute(
+        "SELECT number, codec, frames, events FROM rejoinder.page WHERE turn = %s", (spoken.turn,)
+    ).fetchall()
+    for number, codec, frames, packed in pages:
+        events = unpacked(codec, packed)
+        if fault == "event":
+            events = tuple(
+                structs.replace(each, body=each.body.replace(spoken.word, FAULT)) for each in events
+            )
+        connection.execute(
+            "UPDATE rejoinder.page SET frames = %s, events = %s WHERE turn = %s AND number = %s",
+            (
+                frames.replace(spoken.word, FAULT) if fault == "frame" else frames,
+                pack_events(events) if events else None,
+                spoken.turn,
+                number,
+            ),
+        )
