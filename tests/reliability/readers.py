@@ -94,6 +94,10 @@ def impatient_of_nothing() -> httpx.AsyncClient:
 
 
 async def get(http: httpx.AsyncClient, url: str) -> Any:
+    """What stands there. A server whose connections to the database are all busy says when to come back."""
     answer = await http.get(url)
+    if answer.status_code == 503:
+        await asyncio.sleep(float(answer.headers["retry-after"]))
+        return await get(http, url)
     assert answer.status_code == 200, (url, answer.status_code, answer.text)
     return json.decode(answer.content)
