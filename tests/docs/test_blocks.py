@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,6 +48,16 @@ def run_console(block: Block, page: Path, folder: Path) -> None:
         assert done.returncode == 0, f"{where}\nfails with exit {done.returncode}"
 
 
+@pytest.fixture
+def _own_environment() -> Iterator[None]:
+    """What a page sets for its commands is gone behind it."""
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
+@pytest.mark.usefixtures("_own_environment")
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
 def test_the_examples_of_a_page_do_what_it_says(page: Path, tmp_path: Path) -> None:
     namespace: dict[str, Any] = {"__name__": "__main__"}

@@ -27,7 +27,7 @@ from rejoinder.convert.acceptance import (
 from rejoinder.convert.accepted_messages import Declared
 from rejoinder.convert.refusals import NoSuchApproval, Refused, UnacceptableMessage
 from rejoinder.messages import Message, Text, Turn
-from rejoinder.ports.journal import NewTurn, NoSuchMessage, StoredMessage, TurnExists
+from rejoinder.ports.journal import SUBJECT, NewTurn, NoSuchMessage, StoredMessage, TurnExists
 from rejoinder.ports.store import DEFAULT_TENANT, ConversationStore
 from rejoinder.wire.requests import ChatRequest
 
@@ -36,9 +36,6 @@ TITLE_CHARACTERS_MAX: Final = 80
 
 CONTINUE: Final = "continue"
 """What begins a turn that goes on with an answer: the client says only that it submits something."""
-
-SUBJECT: Final = "subject"
-"""Under this name a turn's metadata says whose it is: what it asks, nobody else answers."""
 
 Redact: TypeAlias = Callable[[Message], Message]
 """Takes out of a message what must not be stored."""

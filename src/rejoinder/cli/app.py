@@ -12,6 +12,7 @@ from rejoinder.cli import (
     counting,
     database,
     doctor,
+    erasing,
     exporting,
     importing,
     message_filters,
@@ -67,3 +68,4 @@ app.command()(replaying.replay)
 app.command()(reprojecting.reproject)
 app.command()(counting.stats)
 app.command()(tailing.tail)
+app.command()(erasing.erase)

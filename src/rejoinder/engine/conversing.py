@@ -39,6 +39,7 @@ from rejoinder.ports.any_message import ours
 from rejoinder.ports.clock import Clock, NewId, SystemClock, random_id
 from rejoinder.ports.history import HistoryBuilder
 from rejoinder.ports.journal import (
+    SUBJECT,
     ConversationBusy,
     NewTurn,
     NoSuchConversation,
@@ -270,7 +271,11 @@ class DefaultConversationEngine:
             agent_context=structs.replace(
                 context, agent=agent, run_id=context.run_id or f"{input.conversation_id}:{id}"
             ),
-            metadata=input.metadata,
+            metadata=(
+                input.metadata
+                if input.subject is None
+                else {**(input.metadata or {}), SUBJECT: input.subject}
+            ),
             create_conversation=self._create_if_missing,
         )
         return _Opening(new, given)

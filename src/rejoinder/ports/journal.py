@@ -28,6 +28,10 @@ Durability: TypeAlias = Literal["full", "fast"]
 ROOT: Final = ""
 """Behind nothing: `after=ROOT` makes a sibling of a conversation's first message, which is how an edit of it begins."""
 
+SUBJECT: Final = "subject"
+"""Under this name a turn's metadata says whose it is: nobody else may answer what it asks, and by it is found what has
+to be erased."""
+
 TurnEnding: TypeAlias = Literal["waiting", "succeeded", "failed", "cancelled", "interrupted"]
 """The statuses in which a turn is over: its journal is closed, and its conversation free for the next turn."""
 
