@@ -40,6 +40,14 @@ def test_what_is_wrong_is_said_each_by_itself(tmp_path: Path, monkeypatch: pytes
     assert "secret" not in ran.out
 
 
+def test_an_address_that_is_none_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "memory")
+    ran = run("doctor", "--redis", "foo", "--server", "http://[")
+    assert (ran.code, ran.err) == (1, "")
+    wrong = [line.split()[1] for line in ran.out.splitlines() if line.startswith("WRONG")]
+    assert wrong == ["redis:", "server:"]
+
+
 def test_a_database_without_tables_is_told_from_one_that_is_not_there(postgres_empty_url: str) -> None:
     ran = run("doctor", "--database", postgres_empty_url)
     assert ran.code == 1

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import socket
 from pathlib import Path
 
 import httpx
 import pytest
 
-from rejoinder.cli.serving import free_port
+from rejoinder.chat.choices import chosen_store
+from rejoinder.stores.postgres.store import PostgresConversationStore
 from tests.cli.filters import run
 from tests.server.serving import started
 
@@ -65,8 +67,7 @@ def test_without_a_key_a_real_model_answers(tmp_path: Path, monkeypatch: pytest.
 
 def test_an_agent_of_the_current_folder_is_served_by_two_processes(tmp_path: Path, postgres_url: str) -> None:
     (tmp_path / "shouting.py").write_text(AGENT)
-    port = free_port("127.0.0.1")
-    options = ("--agent", "shouting:agent", "--workers", "2", "--port", str(port), "--database", postgres_url)
+    options = ("--agent", "shouting:agent", "--workers", "2", "--port", "0", "--database", postgres_url)
     with started("serve", *options, folder=tmp_path) as address:
         assert '"delta":"HELLO "' in asked(address, "hello")
         # Whoever asks again, at whichever process, gets the same answer and no second one.
@@ -81,6 +82,8 @@ def test_an_agent_of_the_current_folder_is_served_by_two_processes(tmp_path: Pat
         (("--agent", "nowhere:agent"), "no module 'nowhere'"),
         (("--agent", "shouting:missing"), "has no 'missing'"),
         (("--agent", "shouting:number"), "neither an agent nor a provider nor a chat"),
+        (("--agent", "raising:agent"), "KeyError: 'MY_KEY' (raising.py, line 3)"),
+        (("--agent", "shouting:agent", "--database", "memory", "--origin", "a.example"), "no origin"),
         (("--agent", "shouting:agent", "--database", "mysql://x"), "neither 'memory' nor the address"),
         (("--agent", "shouting:agent", "--database", "postgresql://127.0.0.1:1/x"), "127.0.0.1"),
     ],
@@ -89,11 +92,43 @@ def test_what_cannot_be_served_is_said_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], words: str
 ) -> None:
     (tmp_path / "shouting.py").write_text(AGENT)
+    (tmp_path / "raising.py").write_text("import os\n\nkey = os.environ['MY_KEY']\n")
     monkeypatch.chdir(tmp_path)
-    ran = run("serve", "--port", str(free_port("127.0.0.1")), *options)
+    ran = run("serve", "--port", "0", *options)
     assert ran.code == 1
     assert words in ran.err
     assert len(ran.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", [("serve", "--agent", "a:b"), ("demo",)], ids=" ".join)
+def test_where_one_cannot_listen_is_said(command: tuple[str, ...]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        for options, words in (
+            (("--port", port), f"--port {port}: it is taken"),
+            (("--port", "99999"), "--port"),
+            (("--host", ""), "--host ''"),
+            (("--host", "192.0.2.1"), "--host '192.0.2.1'"),
+            (("--host", "nowhere.invalid"), "--host 'nowhere.invalid'"),
+        ):
+            ran = run(*command, "--database", "memory", *options)
+            assert ran.code == 2, ran.err
+            assert words in ran.err
+
+
+def test_a_worker_needs_a_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "chatting.py").write_text(
+        f"{AGENT}\nfrom rejoinder import Chat\n\nchat = Chat(agent, store='memory')"
+    )
+    monkeypatch.chdir(tmp_path)
+    ran = run("worker", "--agent", "chatting:chat")
+    assert (ran.code, len(ran.err.splitlines())) == (2, 1)
+    assert "has no queue" in ran.err
+
+
+def test_an_empty_address_of_a_database_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "")
+    assert isinstance(chosen_store(None), PostgresConversationStore)
 
 
 def test_more_processes_than_a_store_has_are_refused() -> None:

@@ -12,7 +12,6 @@ import httpx
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from rejoinder.cli.serving import free_port
 from tests.server.serving import started
 
 
@@ -47,9 +46,8 @@ def test_open_answers_are_sealed_and_told_when_a_server_ends() -> None:
                 said["code"] = str(closed.rcvd.code if closed.rcvd else None)
 
     holding = threading.Event()
-    port = str(free_port("127.0.0.1"))
     with started(
-        "serve", "--agent", "tests.server.patient:CHAT", "--port", port, folder=Path.cwd()
+        "serve", "--agent", "tests.server.patient:CHAT", "--port", "0", folder=Path.cwd()
     ) as address:
         threads = [threading.Thread(target=ask), threading.Thread(target=lambda: asyncio.run(hold()))]
         for thread in threads:

@@ -15,7 +15,6 @@ import httpx
 import pytest
 
 from rejoinder import Chat
-from rejoinder.cli.serving import free_port
 from tests.server.agents import AGENT
 from tests.server.impatient import CHAT
 from tests.server.serving import chatting, started
@@ -27,9 +26,8 @@ FLOOD = {"granian": 2_500, "uvicorn": 7_500}
 @pytest.fixture(scope="module", params=["granian", "uvicorn"])
 def api(request: pytest.FixtureRequest) -> Iterator[str]:
     if request.param == "granian":
-        port = str(free_port("127.0.0.1"))
         chat = "tests.server.impatient:CHAT"
-        with started("serve", "--agent", chat, "--port", port, folder=Path.cwd()) as address:
+        with started("serve", "--agent", chat, "--port", "0", folder=Path.cwd()) as address:
             yield f"{address}/api"
     else:
         settings: dict[str, Any] = {"heartbeat_seconds": 0.1, "stalled_seconds_max": 1.0}

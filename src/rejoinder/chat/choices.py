@@ -62,7 +62,7 @@ def chosen_store(choice: StoreChoice, *, redis: str | None = None) -> Conversati
     """The store that was meant; `redis` is the URL of what carries its wake-ups. Raises `NoSuchStore`."""
     if choice is not None and not isinstance(choice, str):
         return choice
-    url = os.environ.get(URL_VARIABLE) if choice is None else choice
+    url = os.environ.get(URL_VARIABLE) or None if choice is None else choice
     if url == MEMORY:
         from rejoinder.stores.memory import InMemoryConversationStore
 
@@ -77,7 +77,7 @@ def chosen_store(choice: StoreChoice, *, redis: str | None = None) -> Conversati
             f"PostgreSQL needs an extra ({error.name} is missing): pip install 'rejoinder[{extra}]', "
             "or choose store='memory'"
         ) from error
-    return PostgresConversationStore(url, bus=None if redis is None else _bus(redis))
+    return PostgresConversationStore(url, bus=None if redis is None else chosen_bus(redis))
 
 
 def chosen_history() -> HistoryBuilder:
@@ -87,7 +87,7 @@ def chosen_history() -> HistoryBuilder:
 
 def chosen_queue(choice: str | None) -> TurnQueue:
     """A queue of turns in the database that was meant. Raises `NoSuchStore`."""
-    url = os.environ.get(URL_VARIABLE) if choice is None else choice
+    url = os.environ.get(URL_VARIABLE) or None if choice is None else choice
     if url == MEMORY:
         raise NoSuchStore("workers share a PostgreSQL: the store 'memory' is one process's own")
     if find_spec("procrastinate") is None:
@@ -97,7 +97,8 @@ def chosen_queue(choice: str | None) -> TurnQueue:
     return PostgresTurnQueue(url)
 
 
-def _bus(url: str) -> Bus:
+def chosen_bus(url: str) -> Bus:
+    """The bus on the Redis or Valkey that a URL names. Raises `NoSuchStore`."""
     if not url.startswith(("redis://", "rediss://", "unix://")):
         raise NoSuchStore("the bus is not the address of a Redis or Valkey (redis://…)")
     try:

@@ -130,17 +130,15 @@ def _agent(agent: str) -> Iterator[Finding]:
         found = named(agent)
     except RejoinderError as error:
         yield Finding("agent", str(error), well=False)
-    except Exception as error:  # noqa: BLE001  # somebody else's module: whatever it raises is the finding
-        yield Finding("agent", f"{agent} cannot be imported: {type(error).__name__}: {error}", well=False)
     else:
-        yield Finding("agent", f"{agent} is a {type(found).__name__}")
+        yield Finding("agent", f"{agent}: {type(found).__name__}")
 
 
 def _redis(url: str) -> Iterator[Finding]:
-    from rejoinder.stores.redis_bus import RedisBus
+    from rejoinder.chat.choices import chosen_bus
 
     async def look() -> None:
-        bus = RedisBus(url)
+        bus = chosen_bus(url)
         await bus.publish("rejoinder doctor", ["hello"])
         await bus.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+import errno
 import http.client
 import logging
 import multiprocessing
@@ -35,6 +36,7 @@ LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 """What this machine calls itself. A page elsewhere whose name leads here is none of ours."""
 
 PORT: Final = 8000
+PORT_MAX: Final = 65_535
 
 PORTS_TRIED: Final = 20
 """If nobody asked for a port, so many are tried before we give up."""
@@ -80,7 +82,7 @@ def serve(
     *,
     agent: Agent,
     host: Host = HOST,
-    port: Annotated[int, typer.Option(help="The port to listen at.")] = PORT,
+    port: Annotated[int, typer.Option(min=0, max=PORT_MAX, help="The port to listen at; 0 is any.")] = PORT,
     workers: Annotated[int, typer.Option(min=1, help="How many processes serve.")] = 1,
     database: Store = None,
     redis: Redis = None,
@@ -123,8 +125,7 @@ def serve(
     )
     if workers > 1 and database == "memory":
         misuse("--workers: the store memory is one process's own; take one worker, or a PostgreSQL")
-    if not is_free(host, port):
-        misuse(f"--port {port}: it is taken at {host}, or not to be had; choose another")
+    port = checked_port(host, port)
     prepare(settings)
     run(settings, host=host, port=port, workers=workers, ready=lambda: typer.echo(_welcome(host, port)))
 
@@ -150,6 +151,8 @@ def worker(
 
 async def _work(settings: Standalone, concurrency: int) -> None:
     backend = settings.chat().backend
+    if backend.queue is None:
+        misuse("--agent: this Chat has no queue to take turns from; give it one (queue=…), or name its agent")
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
@@ -167,7 +170,8 @@ def demo(
     *,
     host: Host = HOST,
     port: Annotated[
-        int | None, typer.Option(help="The port to listen at; from 8000 on the first that is free.")
+        int | None,
+        typer.Option(min=0, max=PORT_MAX, help="The port to listen at; from 8000 on the first that is free."),
     ] = None,
     database: Store = None,
 ) -> None:
@@ -181,8 +185,8 @@ def demo(
 
     settings = Standalone(store=database, hosts=names_of(host))
     typer.echo(f"Answers come from {first_look().why}.")
+    chosen = checked_port(host, free_port(host) if port is None else port)
     prepare(settings)
-    chosen = free_port(host) if port is None else port
     run(settings, host=host, port=chosen, workers=1, ready=lambda: typer.echo(_welcome(host, chosen)))
 
 
@@ -263,22 +267,41 @@ def names_of(host: str) -> tuple[str, ...]:
 
 
 def free_port(host: str) -> int:
-    """The first port from 8000 on that nobody listens at."""
-    found = next((port for port in range(PORT, PORT + PORTS_TRIED) if is_free(host, port)), None)
-    if found is None:
-        misuse(f"--port: none from {PORT} to {PORT + PORTS_TRIED - 1} is free at {host}: choose another")
-    return found
+    """The first port from 8000 on that nobody listens at; 8000 itself, if there is none."""
+    return next((port for port in range(PORT, PORT + PORTS_TRIED) if is_free(host, port)), PORT)
+
+
+def checked_port(host: str, port: int) -> int:
+    """The port, at which one can listen; else it is said why not. For 0 it is one that is free."""
+    try:
+        return _listen(host, port)
+    except OSError as error:
+        match error.errno:
+            case errno.EADDRINUSE:
+                misuse(f"--port {port}: it is taken at {host}; choose another")
+            case errno.EACCES:
+                misuse(f"--port {port}: this user may not listen there; choose one from 1024 on")
+            case _:
+                misuse(f"--host {host!r}: it is no address of this machine; take {HOST}, or 0.0.0.0 for all")
 
 
 def is_free(host: str, port: int) -> bool:
-    """Whether nobody listens there. Processes of one server share a port, so binding alone would not tell."""
+    """Whether one can listen there."""
+    try:
+        _listen(host, port)
+    except OSError:
+        return False
+    return True
+
+
+def _listen(host: str, port: int) -> int:
+    """Try it. Processes of one server share a port, so its own way of asking would not tell."""
+    if not host:
+        raise OSError(errno.EADDRNOTAVAIL, "an empty name would be every address")
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            trial.bind((host, port))
-        except OSError:
-            return False
-    return True
+        trial.bind((host, port))
+        return int(trial.getsockname()[1])
 
 
 def _tell(host: str, port: int, ready: Callable[[], None]) -> None:

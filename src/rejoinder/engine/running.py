@@ -192,7 +192,9 @@ class _Running:
 
     def _end(self, agent: asyncio.Task[None]) -> None:
         error = asyncio.CancelledError("it cancelled itself") if agent.cancelled() else agent.exception()
-        if error is not None:
+        if isinstance(error, AgentError):
+            _log.warning("agent %s failed: %s", self._agent.name, error)  # it says all there is to know
+        elif error is not None:
             _log.warning("agent %s failed", self._agent.name, exc_info=error)
         if error is None or self._recorder.announced:
             self._recorder.end()

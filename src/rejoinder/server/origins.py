@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
 
+from rejoinder.agents.provider import InvalidSetting
 from rejoinder.server.problems import Problem
+
+_ORIGIN: Final = re.compile(r"(?!http://[^/]*:80$|https://[^/]*:443$)[a-z][a-z0-9+.-]*://[^/?#@\sA-Z]+")
+"""What a browser sends in `Origin`: anything else would never be met, and nobody would see why."""
 
 SECURITY_HEADERS: Final[Mapping[str, str]] = {
     "x-content-type-options": "nosniff",
@@ -37,7 +42,13 @@ class Origins:
         self, allowed: Collection[str] = (), *, credentials: bool = False, hosts: Collection[str] = ()
     ) -> None:
         if "*" in allowed and credentials:
-            raise ValueError("every origin with credentials: name the origins that may send cookies")
+            raise InvalidSetting("every origin with credentials: name the origins that may send cookies")
+        for origin in allowed:
+            if origin != "*" and _ORIGIN.fullmatch(origin) is None:
+                raise InvalidSetting(
+                    f"{origin!r} is no origin as browsers write it: scheme, name in lower case, and a port that is "
+                    "not the scheme's own, as in https://app.example.com"
+                )
         self._allowed = frozenset(allowed)
         self._credentials = credentials
         self._hosts = frozenset(host.lower() for host in hosts)

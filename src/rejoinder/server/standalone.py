@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from pathlib import Path
+from traceback import extract_tb
 from typing import Final
 
 from msgspec import Struct
@@ -79,18 +80,40 @@ def named(reference: str) -> AgentProtocol | ProviderAdapter | Chat:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
-    try:
-        found: object = import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise  # the module is there, and what it needs is not
-        raise NoSuchAgent(f"there is no module {module!r}: {REMEDY}") from error
+    found = _imported(module)
     for name in path.split("."):
         if not hasattr(found, name):
             raise NoSuchAgent(f"{module} has no {path!r}: {REMEDY}")
         found = getattr(found, name)
+    # A class has all that its instances have.
+    if isinstance(found, type):
+        raise NoSuchAgent(f"{reference!r} is the class {found.__name__}: name an instance of it")
     if isinstance(found, Chat | ProviderAdapter | AgentProtocol):
         return found
     raise NoSuchAgent(
         f"{reference!r} is {type(found).__name__}, which is neither an agent nor a provider nor a chat: {REMEDY}"
     )
+
+
+def _imported(module: str) -> object:
+    """The module, which is somebody else's: whatever it raises is told, and where."""
+    try:
+        return import_module(module)
+    except RejoinderError:
+        raise  # it says by itself what is wrong, and the way out
+    except Exception as error:  # any error at all can stand in a file
+        if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
+            raise NoSuchAgent(f"there is no module {module!r}: {REMEDY}") from error
+        raise NoSuchAgent(f"{module} cannot be imported: {_told(error)}: mend it, then try again") from error
+
+
+def _told(error: Exception) -> str:
+    """An error in one line, with the last place that lies in the current folder."""
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    if isinstance(error, SyntaxError):
+        return said  # it has its place in it
+    for frame in reversed(extract_tb(error.__traceback__)):
+        place = Path(frame.filename)
+        if place.is_relative_to(Path.cwd()) and "site-packages" not in place.parts:
+            return f"{said} ({place.name}, line {frame.lineno})"
+    return said

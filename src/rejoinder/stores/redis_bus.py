@@ -42,7 +42,7 @@ class RedisBus:
                 for word in words:
                     await self._client.publish(channel, word)
         except self._lost as error:
-            raise BusUnavailable(f"Redis cannot be reached: {error!r}") from error
+            raise BusUnavailable(f"Redis cannot be reached: {_reason(error)}") from error
 
     async def listen(self, channel: str, *, heard: Callable[[str], None], ready: Callable[[], None]) -> None:
         """Hand on what is said, until the server is gone or does not answer."""
@@ -66,7 +66,7 @@ class RedisBus:
                 elif said["type"] == "message":
                     heard(said["data"])
         except self._lost as error:
-            raise BusUnavailable(f"Redis is lost: {error!r}") from error
+            raise BusUnavailable(f"Redis is lost: {_reason(error)}") from error
         finally:
             await self._leave(listener)
 
@@ -77,3 +77,8 @@ class RedisBus:
     async def _leave(self, listener: Any) -> None:
         with contextlib.suppress(*self._lost):
             await listener.aclose()
+
+
+def _reason(error: BaseException) -> str:
+    """What happened, in words. Errors of redis-py have them in what they were raised from, if anywhere."""
+    return f"{error}" or f"{error.__cause__ or type(error).__name__}"
