@@ -16,6 +16,7 @@ from rejoinder.cli import (
     exporting,
     importing,
     message_filters,
+    migrating,
     replaying,
     reprojecting,
     serving,
@@ -64,6 +65,7 @@ app.command()(message_filters.validate)
 app.add_typer(database.app, name="db")
 app.command("import")(importing.import_)
 app.command()(exporting.export)
+app.command()(migrating.migrate)
 app.command()(replaying.replay)
 app.command()(reprojecting.reproject)
 app.command()(counting.stats)

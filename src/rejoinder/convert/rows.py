@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct, structs
 
+from rejoinder.convert import formats
 from rejoinder.convert.ui import part_from_ui, part_to_ui
 from rejoinder.errors import InvalidMessage
 from rejoinder.messages import (
@@ -43,7 +44,7 @@ from rejoinder.messages.parts import Progress
 
 
 class MessageRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A message without its parts."""
+    """A message without its parts. Its format, where it makes a difference, stands in `extra`: see `formats`."""
 
     id: str
     role: Role
@@ -137,15 +138,15 @@ def to_rows(message: Message) -> Rows:
         status=message.status,
         created_at=message.created_at,
         metadata=message.metadata,
-        extra=message.extra,
+        extra=formats.numbered(message),
     )
     return Rows(row, tuple(to_part_row(part, order) for order, part in enumerate(message.parts)))
 
 
 def from_rows(rows: Rows) -> Message:
-    """Read a message from its rows, in whatever order they came."""
+    """Read a message from its rows, in whatever order they came, and of whatever format."""
     row = rows.message
-    return Message(
+    message = Message(
         id=row.id,
         role=row.role,
         parts=from_part_rows(rows.parts),
@@ -154,6 +155,7 @@ def from_rows(rows: Rows) -> Message:
         status=row.status,
         extra=row.extra,
     )
+    return formats.read(message)
 
 
 def from_part_rows(rows: Iterable[PartRow]) -> tuple[Part, ...]:

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import structs
 
+from rejoinder.convert import formats
 from rejoinder.convert.escapes import load_json, load_text
 from rejoinder.convert.rows import FAMILIES, PartRow, from_part_row
 from rejoinder.convert.stored_rows import JSON_COLUMNS, loaded_row
@@ -70,36 +71,40 @@ _PLANS: Final = {type: _plan(family.make, family.columns) for type, family in FA
 _APPROVAL: Final = _FIRST_COLUMN + PART_COLUMNS.index("tool_approval_id")
 
 
-def stored_messages(rows: Iterable[Row]) -> list[StoredMessage]:
-    """Messages of rows of `whole_messages`: one for each part, or one for a message without any."""
+def stored_messages(rows: Iterable[Row], *, as_kept: bool = False) -> list[StoredMessage]:
+    """Messages of rows of `whole_messages`: one for each part, or one for a message without any.
+
+    They are as they would be stored today, unless they are wanted `as_kept`.
+    """
     messages: list[StoredMessage] = []
     parts: list[Part] = []
     first: Row | None = None
     for row in rows:
         if first is None or row[0] != first[0]:
             if first is not None:
-                messages.append(_stored_message(first, parts))
+                messages.append(_stored_message(first, parts, as_kept=as_kept))
             first, parts = row, []
         if row[_TYPE] is not None:
             parts.append(_part(row))
     if first is not None:
-        messages.append(_stored_message(first, parts))
+        messages.append(_stored_message(first, parts, as_kept=as_kept))
     return messages
 
 
-def _stored_message(row: Row, parts: list[Part]) -> StoredMessage:
+def _stored_message(row: Row, parts: list[Part], *, as_kept: bool) -> StoredMessage:
     seq, id, role, status, created_at, turn_id, parent_id, metadata, extra = row[:_TYPE]
+    message = Message(
+        id=load_text(id),
+        role=role,
+        parts=tuple(parts),
+        metadata=load_json(metadata),
+        created_at=created_at,
+        status=status,
+        extra=_value(extra),
+    )
     return StoredMessage(
         seq=seq,
-        message=Message(
-            id=load_text(id),
-            role=role,
-            parts=tuple(parts),
-            metadata=load_json(metadata),
-            created_at=created_at,
-            status=status,
-            extra=_value(extra),
-        ),
+        message=message if as_kept else formats.read(message),
         parent_id=_text(parent_id),
         turn_id=_text(turn_id),
     )
