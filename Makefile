@@ -8,12 +8,13 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python; d
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$name; break; }; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test nightly bench lock clean
+.PHONY: help run test nightly docs bench lock clean
 
 help:
 	@echo "make run      a page to chat on, with PostgreSQL and a model behind it, from nothing"
 	@echo "make test     everything CI checks: format, lint, types, floors, conformance, tests, docs"
 	@echo "make nightly  the same with many more generated cases"
+	@echo "make docs     the documentation as a site, in build/site"
 	@echo "make bench    every benchmark, one after the other"
 	@echo "make lock     pin the dependencies again (UPGRADE=1: to their newest versions)"
 	@echo "make clean    delete everything that was installed or built here"
@@ -26,6 +27,9 @@ test: $(INSTALLED)
 
 nightly: $(INSTALLED)
 	@REJOINDER_NIGHTLY=1 $(VENV)/bin/python -m scripts.check
+
+docs: $(INSTALLED)
+	@$(VENV)/bin/python -m scripts.docs_site
 
 bench: $(INSTALLED)
 	@$(VENV)/bin/python -m scripts.bench

@@ -19,7 +19,11 @@ from rejoinder.wire import dialects, grammar_tables
 from rejoinder.wire.chunks import CHUNK_TYPES, DataChunk
 from rejoinder.wire.dialects import Since
 from rejoinder.wire.grammar_tables import Phase, Table
+from scripts import docs_grammar
+from scripts.docs_api import api_rows
 from scripts.docs_http import problem_rows, route_rows
+from scripts.docs_operation import log_rows, metric_rows
+from scripts.docs_schema import database_tables, view_columns
 from scripts.docs_source import (
     ROOT,
     ErrorClass,
@@ -169,11 +173,6 @@ def grammar_table() -> str:
     )
 
 
-def grammar_diagram() -> str:
-    """The same as a picture."""
-    return f"```mermaid\n{grammar_tables.diagram()}```\n"
-
-
 def _ui_type(part: type[msgspec.Struct]) -> str:
     if part is ToolCall:
         return "`tool-NAME`, `dynamic-tool`"
@@ -266,6 +265,27 @@ def error_table() -> str:
     )
 
 
+# --- Python and the database --------------------------------------------------------------------------------
+
+
+def python_names() -> str:
+    """Every promised name, by the module to import it from: how it is called, and in the next line what it is."""
+    return "\n".join(
+        f"## `{module}`\n\n"
+        + "".join(f"* {name}\\\n  {said}\n" if said else f"* {name}\n" for name, said in rows)
+        for module, rows in api_rows()
+    )
+
+
+def database() -> str:
+    """Every table, and below it what the database holds of it."""
+    return "\n".join(
+        f"### `{name}`\n\n{table(('column', 'type', 'may be null', 'leads to'), columns)}\n"
+        + "".join(f"* {rule}\n" for rule in rules)
+        for name, columns, rules in database_tables()
+    )
+
+
 # --- The command line ---------------------------------------------------------------------------------------
 
 
@@ -300,7 +320,6 @@ TABLES: Final[Mapping[str, Callable[[], str]]] = {
     "habits": habit_table,
     "limits": limit_table,
     "grammar": grammar_table,
-    "grammar diagram": grammar_diagram,
     "parts": part_table,
     "message": message_table,
     "fold rules": fold_table,
@@ -308,6 +327,11 @@ TABLES: Final[Mapping[str, Callable[[], str]]] = {
     "columns": column_table,
     "errors": error_table,
     "routes": lambda: table(("route", "does", "takes"), route_rows()),
+    "metrics": lambda: table(("figure", "kind", "by", "is"), metric_rows()),
+    "log": lambda: table(("logger", "level", "says"), log_rows()),
+    "python": python_names,
+    "database": database,
+    "views": lambda: table(("view", "columns"), ((code(name), columns) for name, columns in view_columns())),
     "problems": lambda: table(("status", "type", "says"), problem_rows()),
 }
 
@@ -336,6 +360,7 @@ def main() -> None:
         if now != page:
             path.write_text(now, "utf-8")
             print(f"written: {path.relative_to(ROOT)}")
+    docs_grammar.PICTURE.write_text(docs_grammar.drawing(), "utf-8")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts import docs_grammar
 from scripts.docs import PAGES, PLACE, TABLES, code, rendered, table
 from scripts.docs_source import ROOT, error_classes
 
@@ -17,6 +18,10 @@ REMEDY = "write the tables anew with: python -m scripts.docs"
 def test_the_tables_of_a_page_are_what_the_code_has(path: Path) -> None:
     text = path.read_text("utf-8")
     assert rendered(text) == text, f"{path.relative_to(ROOT)} is behind the code: {REMEDY}"
+
+
+def test_the_picture_of_the_grammar_is_what_the_code_has() -> None:
+    assert docs_grammar.PICTURE.read_text("utf-8") == docs_grammar.drawing(), REMEDY
 
 
 def test_every_table_has_its_place_on_some_page() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 import tomllib
 from typing import Final
@@ -16,6 +17,7 @@ import pytest
 import rejoinder
 from rejoinder import Chat, core
 from rejoinder.stores.postgres.schema import tables
+from scripts.docs_operation import figures
 from scripts.docs_source import PACKAGE, ROOT, commands
 
 PAGES: Final = {page.name: page.read_text("utf-8") for page in (ROOT / "docs").glob("*.md")}
@@ -75,3 +77,20 @@ def test_every_extra_is_on_a_page() -> None:
     shown = "\n".join(PAGES.values())
     extras = project["optional-dependencies"]
     assert [name for name in extras if not re.search(rf"`{name}`|[\[,]{name}[\],]", shown)] == []
+
+
+def test_every_file_that_the_page_about_how_it_is_made_names_is_there() -> None:
+    named = set(re.findall(r"`(?:src/rejoinder/)?([\w/]+(?:\.py|/))`", PAGES["architecture.md"]))
+    assert len(named) > 20
+    assert [
+        name for name in sorted(named) if not (PACKAGE / name).exists() and not (ROOT / name).exists()
+    ] == []
+
+
+def test_every_figure_of_the_dashboard_is_one_that_a_server_tells() -> None:
+    dashboard = (ROOT / "deploy" / "grafana.json").read_text("utf-8")
+    json.loads(dashboard)
+    named = set(re.findall(r"\brejoinder_\w+", dashboard))
+    told = set(re.findall(r"^(rejoinder_\w+)", figures(), re.MULTILINE))
+    assert named
+    assert named - told == set()

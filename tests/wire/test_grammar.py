@@ -40,8 +40,7 @@ from rejoinder.wire.chunks import (
     UnknownChunk,
     type_of,
 )
-from rejoinder.wire.grammar import Begun, Grammar, ToolPhase, diagram
-from rejoinder.wire.grammar_tables import REASONING, STEP, STREAM, TEXT, TOOL
+from rejoinder.wire.grammar import Begun, Grammar, ToolPhase
 
 START = Start(message_id="m")
 TEXT_START, TEXT_DELTA, TEXT_END = TextStart(id="x"), TextDelta(id="x", delta="a"), TextEnd(id="x")
@@ -274,21 +273,3 @@ def test_what_is_open_is_told_in_the_order_of_its_beginning() -> None:
     assert grammar.open_parts == (Begun("tool input", "c"), Begun("text", "x"), Begun("reasoning", "r"))
     assert grammar.in_step
     assert not grammar.ended
-
-
-def test_the_diagram_shows_every_phase_and_every_arrow() -> None:
-    drawn = diagram()
-    assert drawn.startswith("stateDiagram-v2\n")
-    assert drawn.count("{") == drawn.count("}") == 5
-    for name, table in (
-        ("Stream", STREAM),
-        ("Step", STEP),
-        ("Text", TEXT),
-        ("Reasoning", REASONING),
-        ("Tool", TOOL),
-    ):
-        for phase, row in table.items():
-            assert f'state "{phase.value}" as {name}_{phase.name}\n' in drawn
-            for label, following in row.items():
-                arrow = re.escape(f"{name}_{phase.name} --> {name}_{following.name}: ")
-                assert re.search(rf"{arrow}(.*, )?{re.escape(label)}(, .*)?\n", drawn)

@@ -67,10 +67,9 @@ from rejoinder.wire.grammar_tables import (
     Table,
     TextPhase,
     ToolPhase,
-    diagram,
 )
 
-__all__ = ["Begun", "Grammar", "StepPhase", "StreamPhase", "TextPhase", "ToolPhase", "diagram"]
+__all__ = ["Begun", "Grammar", "StepPhase", "StreamPhase", "TextPhase", "ToolPhase"]
 
 
 PartChunk: TypeAlias = TextStart | TextDelta | TextEnd | ReasoningStart | ReasoningDelta | ReasoningEnd

@@ -1,6 +1,6 @@
 """The grammar's tables: in which phase which chunk may come, and to which phase it leads.
 
-A chunk that two tables know needs the leave of both. `diagram()` draws them.
+A chunk that two tables know needs the leave of both.
 """
 
 from __future__ import annotations
@@ -125,31 +125,3 @@ TOOL: Final[Table[ToolPhase]] = {
     ToolPhase.PRELIMINARY: _RESULTS,
     ToolPhase.SETTLED: {},
 }
-
-
-def diagram() -> str:
-    """The tables as a Mermaid state diagram, for the documentation."""
-    drawn = (
-        *_drawn("Stream", STREAM),
-        *_drawn("Step", STEP),
-        *_drawn("Text", TEXT),
-        *_drawn("Reasoning", REASONING),
-        *_drawn("Tool", TOOL),
-    )
-    return "\n".join(("stateDiagram-v2", *drawn, ""))
-
-
-def _drawn(name: str, table: Table[Phase]) -> list[str]:
-    lines = [f"    state {name} {{"]
-    lines.extend(f'        state "{phase.value}" as {name}_{phase.name}' for phase in table)
-    lines.append(f"        [*] --> {name}_{next(iter(table)).name}")
-    for phase, row in table.items():
-        arrows: dict[str, list[str]] = {}
-        for label, following in row.items():
-            arrows.setdefault(following.name, []).append(label)
-        for following_name, labels in arrows.items():
-            lines.append(f"        {name}_{phase.name} --> {name}_{following_name}: {', '.join(labels)}")
-        if not row:
-            lines.append(f"        {name}_{phase.name} --> [*]")
-    lines.append("    }")
-    return lines
