@@ -260,3 +260,25 @@ def test_an_interrupt_ends_a_filter_without_a_word(command: tuple[str, ...]) -> 
         assert process.wait(timeout=60) == 130
         told.seek(0)
         assert told.read() == b""
+
+
+@pytest.mark.parametrize(
+    ("command", "given"),
+    [
+        (("fold",), '{"type":"data-x","data":%s}'),
+        (("check-stream",), '{"type":"data-x","data":%s}'),
+        (("downlevel", "--sdk", "5", "--release", "5.0.0"), '{"type":"data-x","data":%s}'),
+        (("explode",), '{"id":"m","role":"assistant","parts":[{"type":"data-x","data":%s}]}'),
+        (
+            ("convert", "--data-as-text", "--to", "model"),
+            '[{"id":"m","role":"user","parts":[{"type":"data-x","data":%s}]}]',
+        ),
+        (("validate",), '[{"id":"m","role":"assistant","parts":[{"type":"data-x","data":%s}]}]'),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_what_node_can_nest_every_filter_can(command: tuple[str, ...], given: str) -> None:
+    nested = '[{"a":' * 1_500 + "1" + "}]" * 1_500
+    ran = run(*command, given=given % nested)
+    assert (ran.code, ran.err) == (0, ""), ran
+    assert json.dumps(nested)[1:-1] in ran.out or nested in ran.out

@@ -23,6 +23,7 @@ from rejoinder.cli import (
     tailing,
     translate_filter,
 )
+from rejoinder.cli.depth import deeply
 
 app = typer.Typer(
     name="rejoinder",
@@ -55,13 +56,13 @@ app.command()(serving.serve)
 app.command()(serving.worker)
 app.command()(serving.demo)
 app.command()(doctor.doctor)
-app.command()(chunk_filters.fold)
-app.command()(chunk_filters.explode)
-app.command("check-stream")(chunk_filters.check_stream)
-app.command()(chunk_filters.downlevel)
-app.command()(translate_filter.translate)
-app.command()(message_filters.convert)
-app.command()(message_filters.validate)
+app.command()(deeply(chunk_filters.fold))
+app.command()(deeply(chunk_filters.explode))
+app.command("check-stream")(deeply(chunk_filters.check_stream))
+app.command()(deeply(chunk_filters.downlevel))
+app.command()(deeply(translate_filter.translate))
+app.command()(deeply(message_filters.convert))
+app.command()(deeply(message_filters.validate))
 app.add_typer(database.app, name="db")
 app.command("import")(importing.import_)
 app.command()(exporting.export)

@@ -11,7 +11,7 @@ from typing import Final
 
 from rejoinder.errors import InvalidJson
 from rejoinder.messages import ABSENT, Maybe
-from rejoinder.wire.json import decode, has_prototype_key, rejoin_surrogates
+from rejoinder.wire.json import decode, has_key, pollutes, rejoin_surrogates
 
 # Where the scanner can stand. The innermost open thing is the top of the stack.
 ROOT: Final = "root"
@@ -253,4 +253,4 @@ def _parse(text: str) -> Maybe:
     except InvalidJson:
         return ABSENT
     suspicious = "_" in text or "prototype" in text or "\\u" in text
-    return ABSENT if suspicious and has_prototype_key(value) else value
+    return ABSENT if suspicious and has_key(value, pollutes) else value

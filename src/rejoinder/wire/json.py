@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, Final, NoReturn, TypeAlias, TypeGuard
 
@@ -132,12 +132,18 @@ def bracketed(value: Json, is_refused: Callable[[str, Json], bool]) -> Json:
     return value
 
 
-def has_prototype_key(value: Json) -> bool:
-    """Whether the value holds a key that the clients' parser refuses (see `encode_harmless`)."""
-    if is_array(value):
-        return any(has_prototype_key(item) for item in value)
-    if is_object(value):
-        return any(pollutes(key, item) or has_prototype_key(item) for key, item in value.items())
+def has_key(value: Json, is_meant: Callable[[str, Json], bool]) -> bool:
+    """Whether the value holds a key, with its value, that is meant."""
+    holders: JsonArray = [value]
+    for holder in holders:
+        items: Iterable[Json] = ()
+        if is_object(holder):
+            if any(is_meant(key, item) for key, item in holder.items()):
+                return True
+            items = holder.values()
+        elif is_array(holder):
+            items = holder
+        holders += [item for item in items if isinstance(item, dict | list)]
     return False
 
 
