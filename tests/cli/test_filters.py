@@ -88,6 +88,30 @@ def test_check_stream_sees_fields_that_only_strict_clients_refuse() -> None:
     assert run("check-stream", "--sdk", "5", given=given).code == 0
 
 
+def test_check_stream_lets_pass_what_a_loose_client_passes_over() -> None:
+    odd = {"type": "tool-input-start", "toolCallId": "c", "toolName": "x", "title": None, "toolMetadata": 7}
+    assert run("check-stream", "--sdk", "5", given=lines([odd])).code == 0
+    for arguments in (("--sdk", "5", "--release", "5.0.0"), ("--sdk", "6"), ("--sdk", "7")):
+        assert run("check-stream", *arguments, given=lines([odd])).code == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "refusing"),
+    [
+        ({"deep": [{"__proto__": 1}]}, ("5.0.0", "5.0.277", "6.0.0", "7.0.0", "7.0.173")),
+        ({"constructor": {"prototype": 1}}, ("5.0.0", "5.0.277", "6.0.0", "7.0.0", "7.0.173")),
+        ([{"constructor": None}], ("5.0.0", "6.0.0")),
+    ],
+)
+def test_check_stream_sees_keys_that_a_client_dies_of(data: Json, refusing: tuple[str, ...]) -> None:
+    for release in ("5.0.0", "5.0.277", "6.0.0", "7.0.0", "7.0.173"):
+        ran = run(
+            *("check-stream", "--sdk", release[0], "--release", release),
+            given=lines([{"type": "data-x", "data": data}]),
+        )
+        assert ran.code == (release in refusing), release
+
+
 def test_check_stream_strict_holds_a_stream_to_our_own_grammar() -> None:
     truncated = lines(CHUNKS[:-1])
     assert run("check-stream", given=truncated).code == 0

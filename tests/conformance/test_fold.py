@@ -9,7 +9,7 @@ import pytest
 from rejoinder.convert.ui import from_ui, to_ui
 from rejoinder.errors import RejoinderError
 from rejoinder.fold import accumulate
-from rejoinder.messages import JsonObject
+from rejoinder.messages import Json, JsonObject
 from rejoinder.testing.oracle import Oracle
 from rejoinder.wire.codec import decode_chunk
 from rejoinder.wire.json import as_javascript
@@ -53,3 +53,32 @@ def test_we_hold_the_message_that_the_package_holds(oracle: Oracle, sdk: int) ->
     assert 0.1 * STREAMS < refused < 0.4 * STREAMS, (
         "the generator no longer makes both legal and illegal streams"
     )
+
+
+RAW_INPUTS: tuple[Json, ...] = (
+    None,
+    "",
+    '{"a',
+    True,
+    0,
+    -0.0,
+    1e21,
+    0.1,
+    10**30,
+    [],
+    ["{", None, [1, "x"], {}],
+    {},
+    {"a": 1},
+    "\ud83d",
+)
+"""What a column that should hold text may hold: JavaScript adds the next delta to it all the same."""
+
+
+@pytest.mark.parametrize("sdk", [5, 6, 7])
+def test_a_stored_input_that_is_no_text_goes_on_as_javascript_writes_it(oracle: Oracle, sdk: int) -> None:
+    for raw in RAW_INPUTS:
+        call = {"type": "dynamic-tool", "toolName": "x", "toolCallId": "c", "state": "input-streaming"}
+        onto = {"id": "m", "role": "assistant", "parts": [{**call, "rawInput": raw}]}
+        chunks = [{"type": "tool-input-delta", "toolCallId": "c", "inputTextDelta": '1"\ude00'}]
+        case = Case(0, sdk, "legal", chunks, onto)
+        assert agree(sdk, our_answer(case), oracle.ask(case.request)), raw

@@ -237,3 +237,15 @@ def test_what_is_no_message_is_refused_with_what_and_where(value: Json, text: st
     with pytest.raises(InvalidMessage) as refusal:
         from_ui(value)
     assert text in str(refusal.value)
+
+
+def test_what_an_approval_calls_a_type_is_kept() -> None:
+    approval = {"id": "a", "type": "policy", "approved": True}
+    call = {
+        "type": "tool-x",
+        "toolCallId": "c",
+        "state": "approval-responded",
+        "input": {},
+        "approval": approval,
+    }
+    assert part_to_ui(part_from_ui(call)) == call

@@ -180,18 +180,28 @@ class Checker:
 
     def check(self, value: Json) -> Chunk:
         """Read the next chunk. Raises an error with a line for each reason why the client would refuse it."""
-        chunk = chunk_from_json(value)
+        chunk = self._read(value)
         reasons = list(dialects.problems(self._dialect, chunk))
         if is_object(value) and not self._dialect.has(UNKNOWN_FIELDS_PASS):
             reasons += [
                 f"{sdk_release(self._dialect)} knows no field {name!r}" for name in unread_fields(value)
             ]
+        reasons += dialects.refused_keys(self._dialect, value)
         if reasons:
             raise InvalidChunk("\n".join(reasons))
         if self._grammar is not None:
             self._grammar.check(chunk)
         self._reducer.apply(chunk)
         return chunk
+
+    def _read(self, value: Json) -> Chunk:
+        try:
+            return chunk_from_json(value)
+        except InvalidChunk:
+            if not is_object(value) or not self._dialect.has(UNKNOWN_FIELDS_PASS):
+                raise
+            # What this release does not know it passes over, whatever it holds.
+            return chunk_from_json(dialects.known_fields(self._dialect, value))
 
     def close(self) -> Iterable[str]:
         """What is wrong with the stream ending here. Clients take any end; our own grammar does not."""

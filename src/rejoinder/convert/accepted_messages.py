@@ -12,10 +12,11 @@ from typing import Final
 from msgspec import Struct, structs
 
 from rejoinder.convert.accepted_files import checked_file
-from rejoinder.convert.javascript import kind_of, text_of
+from rejoinder.convert.javascript import kind_of
 from rejoinder.convert.refusals import MessageTooLarge, UnacceptableMessage
 from rejoinder.convert.ui import part_from_ui
 from rejoinder.messages import Data, File, Json, JsonObject, Message, Opaque, Part, Text
+from rejoinder.wire.javascript import text_of
 from rejoinder.wire.json import is_array, is_object
 from rejoinder.wire.requests import checked_id
 

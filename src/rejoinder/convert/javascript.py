@@ -36,30 +36,6 @@ def kind_of(value: Json) -> str:
             return "missing" if is_absent(value) else "an object"
 
 
-def text_of(value: Json) -> str:
-    """What `String(value)` gives."""
-    match value:
-        case str():
-            return value
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return numeral(value)
-        case list():
-            return joined(value, ",") if is_array(value) else ""
-        case _:
-            return "undefined" if is_absent(value) else "[object Object]"
-
-
-def joined(values: list[Json], separator: str) -> str:
-    """What `values.join(separator)` gives: null and undefined say nothing, halves of a character come together."""
-    return json.rejoin_surrogates(
-        separator.join("" if value is None or is_absent(value) else text_of(value) for value in values)
-    )
-
-
 def spread(value: Json) -> JsonObject:
     """What `{...value}` gives."""
     if is_object(value):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from rejoinder.convert.javascript import joined, kind_of, spread, text_of
+from rejoinder.convert.javascript import kind_of, spread
 from rejoinder.convert.model_parts import DataConverter, ModelTool, Speaker, Step, text
 from rejoinder.convert.model_plain import plain_messages
 from rejoinder.convert.model_repair import repaired
@@ -17,6 +17,7 @@ from rejoinder.convert.model_rules import RULES, Selection
 from rejoinder.convert.ui import from_ui, to_ui
 from rejoinder.errors import UnconvertibleMessage
 from rejoinder.messages import ABSENT, Json, JsonObject, Message
+from rejoinder.wire.javascript import joined, text_of
 from rejoinder.wire.json import JsonArray, is_array, is_object
 
 _TEXTS: Final = frozenset({str})

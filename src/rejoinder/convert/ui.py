@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeGuard, assert_never
 
-from rejoinder.convert.javascript import kind_of, text_of
+from rejoinder.convert.javascript import kind_of
 from rejoinder.convert.ui_forms import DATA, FORMS, MISFIT, STATIC_CALL, filled, written
 from rejoinder.errors import InvalidMessage
 from rejoinder.messages import (
@@ -33,6 +33,7 @@ from rejoinder.messages import (
     ToolCall,
     is_absent,
 )
+from rejoinder.wire.javascript import text_of
 from rejoinder.wire.json import is_array, is_object
 
 _ROLES: Final = frozenset({"system", "user", "assistant", "tool"})

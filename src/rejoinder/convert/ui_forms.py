@@ -45,6 +45,8 @@ class Form(NamedTuple):
     make: Callable[..., Any]
     fields: Mapping[str, Field]
     required: tuple[str, ...]
+    typed: bool = True
+    """Its `type` says which form it has, and is no field of its own."""
 
 
 def filled(form: Form, body: JsonObject, known: dict[str, Any]) -> Any:
@@ -56,7 +58,7 @@ def filled(form: Form, body: JsonObject, known: dict[str, Any]) -> Any:
     for key, value in body.items():
         field = form.fields.get(key)
         if field is None:
-            if key != "type":
+            if key != "type" or not form.typed:
                 extra[key] = value
             continue
         read = field.read(value)
@@ -170,6 +172,7 @@ _APPROVAL: Final = Form(
         "inputSchemaInput": Field("input_schema_input", _anything, payload=True),
     },
     required=("id",),
+    typed=False,
 )
 
 _STATES: Final = _one_of(

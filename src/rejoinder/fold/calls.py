@@ -14,6 +14,7 @@ from msgspec import UNSET
 from rejoinder.errors import IllegalChunk
 from rejoinder.fold.pieces import Call, Prose, ToolInput, given
 from rejoinder.messages import ABSENT, Approval, Json, Maybe, Part, ToolCall, ToolState
+from rejoinder.wire.javascript import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -85,7 +86,8 @@ class Calls:
                     encoding=call.input_encoding if self._rules.keeps_tool_details else None,
                     title=call.title,
                     tool_metadata=call.metadata,
-                    text=call.raw_input if isinstance(call.raw_input, str) else "",
+                    # Whatever was stored there: JavaScript adds the next delta to it as text.
+                    text="" if call.raw_input in (ABSENT, None) else text_of(call.raw_input),
                 )
 
     def input_start(self, chunk: chunks.ToolInputStart) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from rejoinder.errors import IllegalChunk
 from rejoinder.messages import Json, JsonObject
-from rejoinder.wire.javascript import numeral, property_order
+from rejoinder.wire.javascript import property_order, text_of
 from rejoinder.wire.json import is_array, is_object
 
 _SKIPPED: Final = frozenset({"__proto__", "constructor", "prototype"})
@@ -25,7 +25,7 @@ def merge_metadata(base: Json, overrides: Json, *, chunk_type: str) -> Json:
             continue
         if not isinstance(base, dict | list):
             raise IllegalChunk(
-                f"Cannot use 'in' operator to search for '{key}' in {_as_text(base)}", chunk_type=chunk_type
+                f"Cannot use 'in' operator to search for '{key}' in {text_of(base)}", chunk_type=chunk_type
             )
         merged[key] = _merge_values(merged.get(key), value)
     return merged
@@ -56,13 +56,3 @@ def _entries(value: Json) -> Iterator[tuple[str, Json]]:
         units = value.encode("utf-16-le", "surrogatepass")
         for at in range(0, len(units), 2):
             yield str(at // 2), units[at : at + 2].decode("utf-16-le", "surrogatepass")
-
-
-def _as_text(value: Json) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return numeral(value)
-        case _:
-            return str(value)

@@ -17,6 +17,7 @@ from msgspec import UNSET, Struct
 
 from rejoinder.errors import UnknownDialect
 from rejoinder.wire.chunks import CHUNK_TYPES, Chunk, DataChunk, Finish, KnownChunk, UnknownChunk, type_of
+from rejoinder.wire.json import Json, JsonObject, has_key, pollutes
 
 Release: TypeAlias = tuple[int, int, int]
 Since: TypeAlias = tuple[int | None, int | None, int | None]
@@ -171,6 +172,34 @@ def problems(dialect: Dialect, chunk: Chunk) -> tuple[str, ...]:
         if not dialect.has(FINISH_REASON_SINCE[reason]):
             found.append(f"{said} does not know the finish reason {reason!r}")
     return tuple(found)
+
+
+def refused_keys(dialect: Dialect, chunk: Json) -> tuple[str, ...]:
+    """The keys of which that client's parser dies, wherever in a chunk's JSON they stand, one sentence each.
+
+    `encode_chunk` and `downlevel` never write them.
+    """
+    found: list[str] = []
+    if has_key(chunk, pollutes):
+        found.append("clients refuse a key '__proto__', and a 'constructor' with a 'prototype' in it")
+    if not dialect.has(NULL_CONSTRUCTORS_PASS) and has_key(chunk, is_null_constructor):
+        found.append(f"{'.'.join(map(str, dialect.release))} refuses a key 'constructor' that holds null")
+    return tuple(found)
+
+
+def is_null_constructor(key: str, value: Json) -> bool:
+    """Whether the first releases refuse this key with this value."""
+    return key == "constructor" and value is None
+
+
+def known_fields(dialect: Dialect, chunk: JsonObject) -> JsonObject:
+    """A chunk's JSON without the fields that came to its type after this release."""
+    kind = chunk.get("type")
+    return {
+        name: value
+        for name, value in chunk.items()
+        if not isinstance(kind, str) or dialect.has(FIELD_SINCE.get((kind, name), ALWAYS))
+    }
 
 
 class Vocabulary(NamedTuple):

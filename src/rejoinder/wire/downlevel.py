@@ -52,6 +52,7 @@ from rejoinder.wire.dialects import (
     TYPE_SINCE,
     UNKNOWN_FIELDS_PASS,
     Dialect,
+    is_null_constructor,
     vocabulary_of,
 )
 from rejoinder.wire.downlevel_resets import MarkedResets, PatientResets
@@ -263,7 +264,7 @@ class _Constructors:
             chunk = self._mergeable(chunk)
         if b'"constructor":null' not in encode_chunk(chunk):
             return (chunk,)
-        return (chunk_from_json(bracketed(chunk_to_json(chunk), _is_null_constructor)),)
+        return (chunk_from_json(bracketed(chunk_to_json(chunk), is_null_constructor)),)
 
     def close(self) -> Sequence[Chunk]:
         return ()
@@ -283,10 +284,6 @@ class _Constructors:
 
 Stage: TypeAlias = PatientResets | MarkedResets | SpokenTools | _LateFinishSteps | _Words | _Constructors
 """A stage of the way down: chunks that it has `heard` go in, what to say instead comes out."""
-
-
-def _is_null_constructor(key: str, value: Json) -> bool:
-    return key == "constructor" and value is None
 
 
 def _approval(approval: str, data: JsonObject) -> DataChunk:

@@ -1,4 +1,7 @@
-"""What JavaScript does with a value that Python does otherwise, where it can be seen: the order of keys, numerals."""
+"""What JavaScript does with a value that Python does otherwise, where it can be seen: the order of keys, texts.
+
+`undefined` is `UNSET` here.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Final
 
-from rejoinder.wire.json import SAFE_INTEGER_MAX
+from msgspec import UnsetType
+
+from rejoinder.wire.json import SAFE_INTEGER_MAX, Json, is_array, rejoin_surrogates
 
 _INDEX_MAX: Final = 2**32 - 2
 """The last key that is an array's index."""
@@ -55,3 +60,29 @@ def numeral(number: float) -> str:
         fraction = f".{shown[1:]}" if shown[1:] else ""
         shown = f"{shown[0]}{fraction}e{point - 1:+d}"
     return f"-{shown}" if sign else shown
+
+
+def text_of(value: Json) -> str:
+    """What `String(value)` gives."""
+    match value:
+        case str():
+            return value
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return numeral(value)
+        case list():
+            return joined(value, ",") if is_array(value) else ""
+        case _:
+            return "undefined" if isinstance(value, UnsetType) else "[object Object]"
+
+
+def joined(values: list[Json], separator: str) -> str:
+    """What `values.join(separator)` gives: null and undefined say nothing, halves of a character come together."""
+    return rejoin_surrogates(
+        separator.join(
+            "" if value is None or isinstance(value, UnsetType) else text_of(value) for value in values
+        )
+    )
