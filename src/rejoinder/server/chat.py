@@ -43,7 +43,7 @@ from rejoinder.server.limits import Counting, Limits
 from rejoinder.server.openapi import document
 from rejoinder.server.origins import SECURITY_HEADERS, Origins
 from rejoinder.server.pages import page_routes
-from rejoinder.server.principals import Authenticate
+from rejoinder.server.principals import RECHECK_SECONDS, Authenticate
 from rejoinder.server.problems import Problem, not_found, problem_response
 from rejoinder.server.sockets import Sockets
 from rejoinder.server.streams import HEARTBEAT_SECONDS, STALLED_SECONDS_MAX
@@ -61,7 +61,8 @@ class Chat:
     A provider stands for a `ModelAgent` with these `tools` and `instructions`. Without a store, it is the
     PostgreSQL of `DATABASE_URL`, else the embedded one; `redis` is the URL of a Redis or Valkey that tells processes
     of news more quickly than PostgreSQL does. With a `queue`, turns are carried out by other processes
-    (`rejoinder worker`). `authenticate` says who makes a request; without it, everybody is the same principal.
+    (`rejoinder worker`). `authenticate` says who makes a request; without it, everybody is the same principal. It is
+    asked again every `recheck_seconds` while somebody reads: whom it does not know any more, reads no further.
     `dialect` is what clients understand that do not say it. `busy` says what happens to a message that comes while
     an answer is being made. `redact` takes out of a message what must not be stored. `data_parts` are the names of
     the data parts that users may send. A stream says something after `heartbeat_seconds` of silence, and is cut
@@ -82,6 +83,7 @@ class Chat:
         queue: TurnQueue | None = None,
         history: HistoryBuilder | None = None,
         authenticate: Authenticate | None = None,
+        recheck_seconds: float | None = RECHECK_SECONDS,
         dialect: str = "ai-sdk/7",
         busy: BusyPolicy = "reject",
         redact: Redact | None = None,
@@ -117,6 +119,7 @@ class Chat:
             ),
         )
         self._authenticate = authenticate
+        self._recheck_seconds = recheck_seconds
         self._origins = Origins(origins, credentials=origin_credentials, hosts=hosts)
         self._answering = Answering(
             self.backend,
@@ -129,7 +132,6 @@ class Chat:
         self._watching = Watching(self.backend)
         self._doors = self._own_doors()
         self._observe(observers, telemetry=telemetry, metrics=metrics)
-        self._watching.document = document(self._doors, prefix=PREFIX, ids=ID_SCHEMA)
 
     def _observe(self, observers: Sequence[Observer], *, telemetry: bool, metrics: bool) -> None:
         self.backend.observers += observers
@@ -167,7 +169,12 @@ class Chat:
     def routes(self, prefix: str = PREFIX) -> list[BaseRoute]:
         """Routes for Starlette and FastAPI."""
         self._watching.document = document(self._doors, prefix=prefix.rstrip("/"), ids=ID_SCHEMA)
-        gate = Gate(origins=self._origins, authenticate=self._authenticate, new_id=random_id)
+        gate = Gate(
+            origins=self._origins,
+            authenticate=self._authenticate,
+            new_id=random_id,
+            recheck_seconds=self._recheck_seconds,
+        )
         root = prefix.rstrip("/")
         return [
             WebSocketRoute(f"{root}/chat/ws", Sockets(self._answering, gate)),

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
@@ -20,8 +21,9 @@ from rejoinder.chat.wishes import Principal
 from rejoinder.messages import JsonObject
 from rejoinder.ports.clock import NewId
 from rejoinder.server.origins import SECURITY_HEADERS, Origins
-from rejoinder.server.principals import Authenticate, principal_of
+from rejoinder.server.principals import RECHECK_SECONDS, Authenticate, principal_of, until_unknown
 from rejoinder.server.problems import Problem, problem_response
+from rejoinder.server.streams import TurnStream, Until
 
 Method: TypeAlias = Literal["GET", "POST", "PATCH", "DELETE"]
 
@@ -59,6 +61,13 @@ class Gate(Struct, frozen=True, kw_only=True):
     origins: Origins
     authenticate: Authenticate | None
     new_id: NewId
+    recheck_seconds: float | None = RECHECK_SECONDS
+
+    def until_unknown(self, connection: HTTPConnection, principal: Principal) -> Until | None:
+        """What comes back when this one would not be let in any more; None if nobody needs to ask."""
+        if self.authenticate is None or self.recheck_seconds is None:
+            return None
+        return partial(until_unknown, connection, principal, self.authenticate, self.recheck_seconds)
 
 
 def routes(doors: Sequence[Door], gate: Gate, *, prefix: str) -> list[Route]:
@@ -99,9 +108,15 @@ class _Place:
                 self._gate.origins.check(request)
             authenticate = None if door.open_to_all else self._gate.authenticate
             principal = await principal_of(request, authenticate)
-            return await door.handler(request, principal)
+            return self._watched(await door.handler(request, principal), request, principal)
         except Exception as error:  # noqa: BLE001  # whatever it is, people at a browser get a problem
             return problem_response(error, correlation=self._gate.new_id())
+
+    def _watched(self, response: Response, request: Request, principal: Principal) -> Response:
+        until = self._gate.until_unknown(request, principal)
+        if until is not None and isinstance(response, TurnStream):
+            response.last(until)
+        return response
 
     def _without_door(self, request: Request) -> Response:
         if request.method == "OPTIONS":

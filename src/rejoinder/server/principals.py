@@ -7,9 +7,11 @@ never looked at.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import inspect
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias
 
@@ -23,6 +25,12 @@ Authenticate: TypeAlias = Callable[[HTTPConnection], Principal | Awaitable[Princ
 
 CREDENTIAL_BYTES_MAX: Final = 8 * 1024 - 1
 """Longer ones are not looked at: the largest tokens have some 4 KiB."""
+
+
+RECHECK_SECONDS: Final = 30.0
+"""So long somebody may read on who may not come in any more."""
+
+_log: Final = logging.getLogger(__name__)
 
 
 class Forbidden(Problem):
@@ -56,6 +64,21 @@ async def principal_of(connection: HTTPConnection, authenticate: Authenticate | 
     if principal is None:
         raise unauthorized()
     return principal
+
+
+async def until_unknown(
+    connection: HTTPConnection, principal: Principal, authenticate: Authenticate, seconds: float
+) -> None:
+    """Ask the hook every so many seconds, and come back once it would not let the same one in any more."""
+    while True:
+        await asyncio.sleep(seconds)
+        try:
+            if await principal_of(connection, authenticate) != principal:
+                return
+        except Problem:
+            return
+        except Exception:  # noqa: BLE001  # its database may be away: that says nothing about anybody
+            _log.exception("cannot ask who reads: whoever reads goes on")
 
 
 def api_keys(keys: Mapping[str, Principal]) -> Authenticate:

@@ -26,7 +26,7 @@ from rejoinder.server.bodies import checked_key
 from rejoinder.server.doors import Gate
 from rejoinder.server.principals import principal_of
 from rejoinder.server.problems import Problem, problem_response, told_of
-from rejoinder.server.streams import Reader, StreamBroken
+from rejoinder.server.streams import Reader, StreamBroken, Until
 from rejoinder.wire.dialects import Dialect, dialect
 from rejoinder.wire.requests import (
     AbortFrame,
@@ -83,7 +83,8 @@ class Sockets:
             await _deny(socket, problem_response(error, correlation=self._gate.new_id()))
             return
         await socket.accept()
-        await _Line(self._answering, self._gate, principal, send).serve(receive)
+        line = _Line(self._answering, self._gate, principal, send)
+        await line.serve(receive, self._gate.until_unknown(socket, principal))
 
 
 class _Line:
@@ -98,19 +99,25 @@ class _Line:
         self._requests: dict[str, _Request] = {}
         self._stalled = False
 
-    async def serve(self, receive: Receive) -> None:
-        """Take frames in until the socket closes, or the other end takes nothing any more."""
-        listening = asyncio.create_task(self._listen(receive))
-        beating = asyncio.create_task(self._beat())
+    async def serve(self, receive: Receive, until: Until | None) -> None:
+        """Take frames in until the socket closes, the other end takes nothing any more, or may not."""
+        serving = {asyncio.create_task(self._listen(receive)), asyncio.create_task(self._beat())}
+        if until is not None:
+            serving.add(asyncio.create_task(self._refuse(until)))
         try:
-            await asyncio.wait({listening, beating}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(serving, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            tasks = [listening, beating, *(request.task for request in self._requests.values())]
+            tasks = [*serving, *(request.task for request in self._requests.values())]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         if self._stalled:
             raise StreamBroken(f"a reader took nothing for {self._answering.stalled_seconds_max} s")
+
+    async def _refuse(self, until: Until) -> None:
+        await until()
+        with contextlib.suppress(OSError, RuntimeError):
+            await self._send({"type": "websocket.close", "code": POLICY})
 
     async def _listen(self, receive: Receive) -> None:
         while True:

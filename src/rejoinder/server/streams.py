@@ -7,9 +7,9 @@ Clients take the end of a body for the end of the answer. So a body ends cleanly
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
-from typing import Final
+from typing import Final, TypeAlias
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -38,6 +38,10 @@ HEADERS: Final[Mapping[str, str]] = {
     "x-accel-buffering": "no",
     "x-vercel-ai-ui-message-stream": "v1",
 }
+
+
+Until: TypeAlias = Callable[[], Coroutine[None, None, None]]
+"""Comes back when somebody may not read any more."""
 
 
 class StreamBroken(RejoinderError):
@@ -69,11 +73,18 @@ class TurnStream(Response):
         self._heartbeat_seconds = heartbeat_seconds
         self._stalled_seconds_max = stalled_seconds_max
         self._counted = nullcontext() if counted is None else counted
+        self._until: Until | None = None
+
+    def last(self, until: Until) -> None:
+        """Break off when this comes back: the reader may not read on then."""
+        self._until = until
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it all."""
         reader = Reader()
-        listening = asyncio.create_task(reader.listen(receive))
+        tasks = [asyncio.create_task(reader.listen(receive))]
+        if self._until is not None:
+            tasks.append(asyncio.create_task(reader.lose(self._until)))
         try:
             with self._counted:
                 async with self._opened as tail:
@@ -81,7 +92,8 @@ class TurnStream(Response):
                         await self._send_start(send)
                         await self._send_events(tail, tail.told_in(self._dialect), reader, send)
         finally:
-            listening.cancel()
+            for task in tasks:
+                task.cancel()
 
     async def _send_start(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
@@ -91,6 +103,8 @@ class TurnStream(Response):
         place = self._start
         while not reader.gone:
             telling.catch_up()
+            if reader.unknown:
+                raise StreamBroken("a reader may not come in any more")
             if place < len(telling.events):
                 end = telling.stretch(place, PIECE_BYTES_MAX)
                 await self._send_piece(send, b"".join(telling.events[place:end]))
@@ -116,6 +130,7 @@ class Reader:
 
     def __init__(self) -> None:
         self.gone = False
+        self.unknown = False
         self._woken = asyncio.Event()
 
     def wake(self) -> None:
@@ -150,4 +165,10 @@ class Reader:
         while not self.gone:
             message = await receive()
             self.gone = message["type"] == "http.disconnect"
+        self.wake()
+
+    async def lose(self, until: Until) -> None:
+        """Notice that he may not read on."""
+        await until()
+        self.unknown = True
         self.wake()
