@@ -65,7 +65,7 @@ def test_an_agent_that_nobody_here_translates_for_is_checked_by_its_frames(fille
     asyncio.run(filled(walk))
 
 
-@pytest.mark.parametrize("fault", ["a frame", "an event", "cut frames", "cut events"])
+@pytest.mark.parametrize("fault", ["a frame", "an event", "cut frames", "cut events", "a page"])
 def test_a_journal_that_was_changed_is_found_in_its_turn(fault: str, database: str) -> None:
     async def walk() -> None:
         store = PostgresConversationStore(database)
@@ -86,6 +86,8 @@ def plant(database: str, turn_id: str, fault: str) -> None:
     """Change a page by hand."""
     with psycopg.connect(database) as connection:
         of_turn = "turn = (SELECT key FROM rejoinder.turn WHERE id = %s)"
+        if fault == "a page":
+            connection.execute(f"DELETE FROM rejoinder.page WHERE number = 1 AND {of_turn}", (turn_id,))
         query = f"SELECT number, frames, events FROM rejoinder.page WHERE {of_turn}"
         for number, frames, events in connection.execute(query, (turn_id,)).fetchall():
             packed = events if events is None else changed(events, fault)

@@ -19,6 +19,7 @@ from rejoinder.cli import (
     migrating,
     replaying,
     reprojecting,
+    retaining,
     serving,
     tailing,
     translate_filter,
@@ -71,4 +72,5 @@ app.command()(replaying.replay)
 app.command()(reprojecting.reproject)
 app.command()(counting.stats)
 app.command()(tailing.tail)
+app.command()(retaining.retain)
 app.command()(erasing.erase)

@@ -42,6 +42,9 @@ streamed."""
 IMPORTED: Final = "import"
 """What begins a turn that another program streamed: its chunks are kept as they were, and made by nobody here."""
 
+GOES_ON: Final = ("continue", "tool-results")
+"""What begins a turn that goes on with a message: a client's answer, or results that the engine was given."""
+
 _LIVE: Final = ("queued", "running")
 
 
@@ -87,6 +90,7 @@ class _Made:
         self.from_frames: Rebuilt | None = None
         self.from_events: Retold | None = None
         self.left_out: str | None = None
+        self.gaps: list[Difference] = []
 
     @classmethod
     async def of(
@@ -97,11 +101,13 @@ class _Made:
         events: Message | None = None
         for each in await turns_of_message(store, turn, tenant=tenant):
             journal = await read_journal(store, each.id, tenant=tenant)
+            made.gaps += [Difference("its journal", None, gap) for gap in journal.gaps]
             if not journal.frames:
-                made.left_out = "its journal is no longer kept"
+                made.left_out = "it has no journal"
                 return made
             frames = made.fold(each, journal, frames)
-            events = made.translate(each, journal, events, translators)
+            # Where the events of an earlier turn are gone, what its frames made is what a later one went on with.
+            events = made.translate(each, journal, events, translators) or frames
         return made
 
     def fold(self, turn: Turn, journal: Journal, onto: Message | None) -> Message:
@@ -115,17 +121,21 @@ class _Made:
         translator = translators.get(turn.agent or "")
         if turn.trigger == IMPORTED or translator is None or not journal.events:
             self.from_events = None
-            if turn.trigger != IMPORTED and translator is None:
-                self.left_out = f"nobody here translates for {turn.agent!r}: only the frames were compared"
-            return onto
+            if turn.trigger != IMPORTED:
+                why = "it has no events" if translator else f"nobody here translates for {turn.agent!r}"
+                self.left_out = f"{why}: only the frames were compared"
+            return None
         onto = None if onto is None else answered(onto, self.kept)
         self.from_events = retell(journal.telling(turn), translator, continues=onto)
         return self.from_events.message
 
     def compared(self, check: Check, *, made_anew: bool) -> Check:
-        found: list[Difference] = []
+        found = self.gaps
         # What was made anew from its events is no longer what was streamed, and is not meant to be.
         frames = None if made_anew else self.from_frames
+        left_out = self.left_out
+        if made_anew and self.from_events is None:
+            left_out = "its answer was made anew, and cannot be made of events any more"
         kept = comparable(self.kept)
         for source, made in (("frames", frames), ("events", self.from_events)):
             if made is not None:
@@ -133,7 +143,7 @@ class _Made:
                     each._replace(path=f"from its {source}: {each.path}")
                     for each in differences(kept, comparable(made.message))
                 ]
-        return check._replace(differences=tuple(found), left_out=self.left_out)
+        return check._replace(differences=tuple(found), left_out=left_out)
 
 
 def comparable(message: Message) -> JsonObject:
@@ -144,7 +154,7 @@ def comparable(message: Message) -> JsonObject:
 async def turns_of_message(store: ConversationStore, turn: Turn, *, tenant: str) -> list[Turn]:
     """The turns that wrote a message, the first one first: all but one only where a client had to answer."""
     found = [turn]
-    if turn.trigger != "continue":
+    if turn.trigger not in GOES_ON:
         return found
     before: str | None = turn.id
     while before is not None:
@@ -152,7 +162,7 @@ async def turns_of_message(store: ConversationStore, turn: Turn, *, tenant: str)
         for each in reversed(page):
             if each.message_id == turn.message_id:
                 found.insert(0, each)
-                if each.trigger != "continue":
+                if each.trigger not in GOES_ON:
                     return found
         before = page[0].id if len(page) == TURNS_AT_ONCE else None
     return found

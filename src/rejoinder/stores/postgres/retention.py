@@ -1,46 +1,41 @@
-"""What is forgotten, and when: events first, then frames. Messages, turns and what they cost stay for ever."""
+"""What is forgotten of journals: events, and where one frame ended and the next began."""
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import Final, NamedTuple
+from datetime import datetime, timedelta
 
+from rejoinder.convert.escapes import load_text
+from rejoinder.ports.retention import Freed, OldTurn, Remains
 from rejoinder.stores.postgres.database import Database
-
-TURNS_AT_ONCE: Final = 200
-"""How many turns a transaction strips, so that none is long."""
-
-
-class Stripped(NamedTuple):
-    """How many turns lost what."""
-
-    events: int
-    pages: int
+from rejoinder.stores.postgres.values import Texts
 
 
 class Retention:
-    """Forgetting, in the database."""
+    """The methods of `rejoinder.ports.retention.Retention`. Each is one statement."""
 
     _database: Database
 
-    async def retain(
-        self, *, events_after: timedelta | None = None, frames_after: timedelta | None = None
-    ) -> Stripped:
-        """Forget the events of turns that ended so long ago, and their frames; None keeps them for ever.
+    async def count_old_turns(self, age: timedelta, *, remains: tuple[Remains, ...]) -> int:
+        ((count,),) = await self._database.ask("count_old_turns", age.total_seconds(), Texts(remains))
+        return int(count)
 
-        A turn without frames cannot be replayed and has no events either, so these go first or at the same time.
-        Several processes may do this at once, and each may stop at any time. Raises `ValueError` for events that
-        should outlive their frames.
-        """
-        if events_after is not None and frames_after is not None and events_after > frames_after:
-            raise ValueError(f"events_after ({events_after}) is later than frames_after ({frames_after})")
-        pages = await self._strip("strip_pages", frames_after)
-        return Stripped(events=await self._strip("strip_events", events_after), pages=pages)
+    async def list_old_turns(
+        self, age: timedelta, *, remains: Remains, limit: int, behind: tuple[datetime, int] | None = None
+    ) -> list[OldTurn]:
+        bound = (None, 0) if behind is None else behind
+        rows = await self._database.ask("list_old_turns", age.total_seconds(), remains, *bound, limit)
+        return [OldTurn(load_text(tenant), load_text(id), (at, key)) for tenant, id, at, key in rows]
 
-    async def _strip(self, query: str, after: timedelta | None) -> int:
-        if after is None:
-            return 0
-        stripped = 0
-        while turns := len(await self._database.ask(query, after.total_seconds(), TURNS_AT_ONCE)):
-            stripped += turns
-        return stripped
+    async def count_old_events(self, age: timedelta) -> Freed:
+        (row,) = await self._database.ask("count_old_events", age.total_seconds())
+        return Freed(*row)
+
+    async def forget_events(self, age: timedelta, *, limit: int) -> Freed:
+        (row,) = await self._database.ask("forget_events", age.total_seconds(), limit)
+        return Freed(*row)
+
+    async def join_pages(
+        self, turn_id: str, *, pages: int, frames: bytes, count: int, dry_run: bool, tenant: str
+    ) -> Freed | None:
+        rows = await self._database.ask("join_pages", tenant, turn_id, pages, frames, count, not dry_run)
+        return Freed(1, *rows[0]) if rows else None

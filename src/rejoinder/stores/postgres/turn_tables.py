@@ -77,7 +77,7 @@ def turn_table(metadata: MetaData) -> Table:
         Column("trigger", Text, nullable=False, server_default="submit-message"),
         *cost(),
         *payloads("agent_context", "agent_memory", "error_raw", "metadata"),
-        # What is left of the journal: retention strips the events first, then the frames. Messages stay.
+        # What is left of the journal as it came: retention takes the events first, then joins the frames.
         Column("journal", Text, nullable=False, server_default="whole"),
         PrimaryKeyConstraint("key"),
         UniqueConstraint("tenant", "id"),

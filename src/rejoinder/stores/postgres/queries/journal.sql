@@ -74,37 +74,83 @@ ORDER BY p.number
 -- Tell whoever listens on the channel $1 that something happened to the turns in $2.
 SELECT pg_notify($1::text, message) FROM unnest($2::text[]) AS message
 
--- query: strip_events
--- Forget what agents said in turns that ended before this many seconds, $1, in at most $2 of them.
-WITH old AS (
+-- fragment: old
+-- Turns that ended before this many seconds, $1.
+t.finished_at < clock_timestamp() - make_interval(secs => $1::double precision) AND NOT {live}
+
+-- query: count_old_turns
+-- $1 seconds, $2 what is left of their journals.
+SELECT count(*) FROM {schema}.turn AS t WHERE t.journal = ANY ($2::text[]) AND {old}
+
+-- query: list_old_turns
+-- $1 seconds, $2 what is left of their journals, $3 and $4 behind the end and key of this turn, $5 how many.
+SELECT t.tenant, t.id, t.finished_at, t.key
+FROM {schema}.turn AS t
+WHERE t.journal = $2::text AND {old} AND (t.finished_at, t.key) > (coalesce($3::timestamptz, '-infinity'), $4::bigint)
+ORDER BY t.finished_at, t.key
+LIMIT $5::bigint
+
+-- query: count_old_events
+-- How much is there of what agents said in turns that ended before this many seconds, $1: turns, pages, bytes.
+SELECT count(DISTINCT t.key), count(p.events), coalesce(sum(pg_column_size(p.events)), 0)::bigint
+FROM {schema}.turn AS t LEFT JOIN {schema}.page AS p ON p.turn = t.key AND p.events IS NOT NULL
+WHERE t.journal = 'whole' AND {old}
+
+-- query: forget_events
+-- Forget it, in at most $2 turns.
+WITH chosen AS (
     SELECT t.key FROM {schema}.turn AS t
-    WHERE t.journal = 'whole' AND t.finished_at < clock_timestamp() - make_interval(secs => $1::double precision)
-        AND NOT {live}
+    WHERE t.journal = 'whole' AND {old}
     ORDER BY t.finished_at
     LIMIT $2::bigint
     FOR NO KEY UPDATE SKIP LOCKED
+),
+freed AS MATERIALIZED (
+    SELECT count(*) AS pages, coalesce(sum(pg_column_size(p.events)), 0)::bigint AS bytes
+    FROM chosen JOIN {schema}.page AS p ON p.turn = chosen.key AND p.events IS NOT NULL
 ),
 stripped AS (
     UPDATE {schema}.page SET events = NULL
-    FROM old
-    WHERE page.turn = old.key AND page.events IS NOT NULL
-)
-UPDATE {schema}.turn AS t SET journal = 'frames' FROM old WHERE t.key = old.key
-RETURNING t.key
-
--- query: strip_pages
--- The same, with the frames: nothing is left of these journals.
-WITH old AS (
-    SELECT t.key FROM {schema}.turn AS t
-    WHERE t.journal IN ('whole', 'frames')
-        AND t.finished_at < clock_timestamp() - make_interval(secs => $1::double precision)
-        AND NOT {live}
-    ORDER BY t.finished_at
-    LIMIT $2::bigint
-    FOR NO KEY UPDATE SKIP LOCKED
+    FROM chosen
+    WHERE page.turn = chosen.key AND page.events IS NOT NULL
 ),
-stripped AS (
-    DELETE FROM {schema}.page USING old WHERE page.turn = old.key
+told AS (
+    UPDATE {schema}.turn AS t SET journal = 'frames' FROM chosen WHERE t.key = chosen.key
+    RETURNING t.key
 )
-UPDATE {schema}.turn AS t SET journal = 'none' FROM old WHERE t.key = old.key
-RETURNING t.key
+SELECT (SELECT count(*) FROM told), freed.pages, freed.bytes FROM freed
+
+-- query: join_pages
+-- Put one page with these frames in the place of all pages of a turn that is over, if it has as many as its reader has
+-- seen. $1 tenant, $2 turn, $3 how many pages, $4 frames, $5 how many these are, $6 whether it is done and not only
+-- counted. How many pages and bytes are freed; no row: the journal is another one, or in one piece already.
+WITH chosen AS MATERIALIZED (
+    SELECT t.key FROM {schema}.turn AS t
+    WHERE t.tenant = $1::text AND t.id = $2::text AND t.next_page = $3::bigint AND t.journal <> 'none' AND NOT {live}
+    FOR NO KEY UPDATE
+),
+freed AS MATERIALIZED (
+    SELECT count(*) AS pages,
+        coalesce(sum(pg_column_size(p.frames) + coalesce(pg_column_size(p.events), 0)), 0)::bigint AS bytes
+    FROM chosen JOIN {schema}.page AS p ON p.turn = chosen.key
+),
+gone AS (
+    DELETE FROM {schema}.page AS p USING chosen WHERE $6::boolean AND p.turn = chosen.key AND p.number > 0
+),
+joined AS (
+    UPDATE {schema}.page AS p
+    SET first_seq = 0, last_seq = $5::bigint - 1, frames = $4::bytea, events = NULL
+    FROM chosen
+    WHERE $6::boolean AND p.turn = chosen.key AND p.number = 0
+    RETURNING pg_column_size(p.frames) AS bytes
+),
+told AS (
+    UPDATE {schema}.turn AS t
+    SET journal = 'none', next_page = least(t.next_page, 1), next_seq = CASE WHEN t.next_page > 0 THEN $5::bigint ELSE 0 END
+    FROM chosen
+    WHERE $6::boolean AND t.key = chosen.key
+)
+SELECT
+    greatest(freed.pages - 1, 0),
+    greatest(freed.bytes - coalesce((SELECT joined.bytes FROM joined), octet_length($4::bytea)), 0)
+FROM chosen CROSS JOIN freed
