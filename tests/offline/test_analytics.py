@@ -8,10 +8,11 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import msgspec
+import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from rejoinder.messages import (
     Cost,
@@ -31,8 +32,12 @@ from rejoinder.stores.postgres.store import PostgresConversationStore
 from tests.scale import scale
 from tests.stores.databases import Databases
 
-FIRST = datetime(2026, 11, 17, 22, 30, tzinfo=UTC)
-SPAN: Span = (date(2026, 11, 18), date(2026, 11, 20))
+FIRST = datetime(2025, 11, 17, 22, 30, tzinfo=UTC)
+SPAN: Span = (date(2025, 11, 18), date(2025, 11, 20))
+TURN_OF_THE_PAST = (
+    "INSERT INTO rejoinder.turn (tenant, conversation, id, status, created_at)"
+    " SELECT 'ada', key, %s, 'succeeded', '2025-11-19 12:00Z' FROM rejoinder.conversation"
+)
 BYS: tuple[By, ...] = ("day", "model", "agent", "tenant")
 
 Store = InMemoryConversationStore | PostgresConversationStore
@@ -110,8 +115,6 @@ def _said(draw: st.DrawFn, number: int) -> Said:
 
 
 async def keep(store: Store, said: Sequence[Said]) -> None:
-    for tenant in ("ada", "bob"):
-        await store.create_conversation(id="chat", tenant=tenant)
     for each in said:
         await store.append_turn(each.turn, provider_calls=each.calls, tenant=each.tenant)
         await store.append_messages("chat", [each.message], turn_id=each.turn.id, tenant=each.tenant)
@@ -130,27 +133,104 @@ async def all_rows(store: Store, tenant: str | None) -> dict[tuple[str, str], li
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(spoken())
-def test_the_database_counts_as_the_memory_store_does(postgres: Databases, said: list[Said]) -> None:
+@given(spoken(), st.integers(0, 6))
+def test_the_database_counts_as_the_memory_store_does_however_often_it_is_asked_meanwhile(
+    postgres: Databases, said: list[Said], cut: int
+) -> None:
     async def walk() -> None:
         memory, database = InMemoryConversationStore(), PostgresConversationStore(postgres.fresh())
         await database.open()
-        try:
-            for store in (memory, database):
-                await keep(store, said)
+
+        async def compare() -> None:
             for tenant in (None, "ada", "nobody"):
                 assert await all_rows(database, tenant) == await all_rows(memory, tenant)
+
+        try:
+            for store in (memory, database):
+                for tenant in ("ada", "bob"):
+                    await store.create_conversation(id="chat", tenant=tenant)
+                await keep(store, said[:cut])
+            await compare()
+            for store in (memory, database):
+                await keep(store, said[cut:])
+            await compare()
+            for store in (memory, database):
+                for each in said[:1]:
+                    await store.upsert_message(
+                        "chat",
+                        structs.replace(each.message, parts=()),
+                        turn_id=each.turn.id,
+                        tenant=each.tenant,
+                    )
+                for each in said[1:2]:
+                    ended = structs.replace(each.turn, status="failed", agent="late")
+                    await store.append_turn(ended, tenant=each.tenant)
+            await compare()
+            for store in (memory, database):
+                await store.delete_conversation("chat", tenant="ada")
+            await compare()
         finally:
             await database.close()
 
     asyncio.run(walk())
 
 
+def test_a_day_that_somebody_writes_into_at_this_moment_is_counted_but_not_tallied(
+    postgres: Databases,
+) -> None:
+    url = postgres.fresh()
+
+    async def counted() -> list[int]:
+        store = PostgresConversationStore(url)
+        await store.open()
+        try:
+            rows = await store.count_turns("tenant", SPAN, tenant=None)
+            return [row.turns for row in rows]
+        finally:
+            await store.close()
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("INSERT INTO rejoinder.conversation (tenant, id) VALUES ('ada', 'chat')")
+        connection.execute(TURN_OF_THE_PAST, ("one",))
+        with psycopg.connect(url) as writer:
+            writer.execute(TURN_OF_THE_PAST, ("two",))
+            assert asyncio.run(counted()) == [1]
+            assert connection.execute("SELECT day FROM rejoinder.tallied_day").fetchall() == []
+        assert asyncio.run(counted()) == [2]
+        assert connection.execute("SELECT day FROM rejoinder.tallied_day").fetchall() == [
+            (date(2025, 11, 19),)
+        ]
+        connection.execute(TURN_OF_THE_PAST, ("three",))
+        assert connection.execute("SELECT day FROM rejoinder.doubted_day").fetchall() == [
+            (date(2025, 11, 19),)
+        ]
+        assert asyncio.run(counted()) == [3]
+        assert connection.execute("SELECT day FROM rejoinder.doubted_day").fetchall() == []
+
+
+def test_whoever_may_only_read_counts_all_the_same(postgres: Databases) -> None:
+    url = postgres.fresh()
+
+    async def counted() -> list[int]:
+        store = PostgresConversationStore(f"{url}&options=-cdefault_transaction_read_only%3Don")
+        await store.open()
+        try:
+            return [row.turns for row in await store.count_turns("tenant", SPAN, tenant=None)]
+        finally:
+            await store.close()
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("INSERT INTO rejoinder.conversation (tenant, id) VALUES ('ada', 'chat')")
+        connection.execute(TURN_OF_THE_PAST, ("one",))
+        assert asyncio.run(counted()) == [1]
+        assert connection.execute("SELECT day FROM rejoinder.tallied_day").fetchall() == []
+
+
 @pytest.fixture
 def recorded() -> InMemoryConversationStore:
     """Two turns of one day, and one of another tenant."""
     store = InMemoryConversationStore()
-    day = datetime(2026, 11, 18, 9, tzinfo=UTC)
+    day = datetime(2025, 11, 18, 9, tzinfo=UTC)
 
     def call(cost: Cost | None) -> ProviderCall:
         return ProviderCall(
@@ -183,7 +263,13 @@ def recorded() -> InMemoryConversationStore:
         Said("ada", turn("2", "failed", 2000), (call(None),), Message(id="2", role="assistant")),
         Said("bob", turn("3", "succeeded", 9000), (call(priced),), Message(id="3", role="assistant")),
     ]
-    asyncio.run(keep(store, said))
+
+    async def keep_all() -> None:
+        for tenant in ("ada", "bob"):
+            await store.create_conversation(id="chat", tenant=tenant)
+        await keep(store, said)
+
+    asyncio.run(keep_all())
     return store
 
 
@@ -194,7 +280,7 @@ def recorded() -> InMemoryConversationStore:
             "turns",
             [
                 {
-                    "key": "2026-11-18",
+                    "key": "2025-11-18",
                     "turns": 2,
                     "succeeded": 1,
                     "failed": 1,
@@ -208,7 +294,7 @@ def recorded() -> InMemoryConversationStore:
             "tokens",
             [
                 {
-                    "key": "2026-11-18",
+                    "key": "2025-11-18",
                     "input": 200,
                     "output": 40,
                     "cacheRead": 120,
@@ -218,12 +304,12 @@ def recorded() -> InMemoryConversationStore:
                 }
             ],
         ),
-        ("cost", [{"key": "2026-11-18", "amount": "0.0021", "currency": "USD", "unpricedCalls": 1}]),
+        ("cost", [{"key": "2025-11-18", "amount": "0.0021", "currency": "USD", "unpricedCalls": 1}]),
         (
             "latency",
             [
                 {
-                    "key": "2026-11-18",
+                    "key": "2025-11-18",
                     "turns": 2,
                     "firstTokenP50": 300,
                     "firstTokenP95": 300,
@@ -234,13 +320,13 @@ def recorded() -> InMemoryConversationStore:
         ),
         (
             "tools",
-            [{"key": "2026-11-18", "tool": "look", "calls": 1, "succeeded": 0, "failed": 1, "denied": 0}],
+            [{"key": "2025-11-18", "tool": "look", "calls": 1, "succeeded": 0, "failed": 1, "denied": 0}],
         ),
         (
             "endings",
             [
-                {"key": "2026-11-18", "reason": "failed", "turns": 1},
-                {"key": "2026-11-18", "reason": "succeeded", "turns": 1},
+                {"key": "2025-11-18", "reason": "failed", "turns": 1},
+                {"key": "2025-11-18", "reason": "succeeded", "turns": 1},
             ],
         ),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -169,9 +170,9 @@ def test_a_script_can_begin_at_a_revision(postgres: Databases) -> None:
 
 
 def _run_script(connection: psycopg.Connection[tuple[object, ...]], script: str) -> None:
-    """As psql does: each statement by itself."""
+    """As psql does: each statement by itself, and the body of a function as one text."""
     lines = [line for line in script.splitlines() if not line.startswith("--")]
-    for statement in "\n".join(lines).split(";\n"):
+    for statement in re.split(r";\n(?=(?:[^$]*\$function\$[^$]*\$function\$)*[^$]*\Z)", "\n".join(lines)):
         if statement.strip():
             connection.execute(statement.strip().removesuffix(";").encode())
 
@@ -194,7 +195,8 @@ def test_an_index_that_an_interrupted_upgrade_left_broken_is_built_anew(postgres
         "ALTER TABLE rejoinder.part DROP CONSTRAINT part_text_text_is_there",
         "DROP INDEX rejoinder.turn_live",
         "ALTER TABLE rejoinder.message ALTER COLUMN role DROP NOT NULL",
-        "DROP VIEW rejoinder.tool_facts",
+        "DROP VIEW rejoinder.tool_days",
+        "DROP TRIGGER turn_doubts_day ON rejoinder.turn",
         "ALTER TABLE rejoinder.message DROP COLUMN model",
     ],
 )

@@ -1,9 +1,15 @@
-"""Counting in the database, over the views `turn_facts`, `call_facts` and `tool_facts`."""
+"""Counting in the database, over the views `turn_days`, `call_days` and `tool_days`.
+
+Days that are over are counted once, by whoever asks for them first. What is written into such a day later makes it
+one to count again: a trigger sees to that.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, time, timedelta
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, date, datetime, time
 from operator import itemgetter
 
 from rejoinder.convert.escapes import load_text
@@ -18,6 +24,7 @@ from rejoinder.ports.analytics import (
     TurnCounts,
     spending,
 )
+from rejoinder.ports.journal import StoreMisconfigured
 from rejoinder.stores.postgres.database import Database, Row
 
 
@@ -25,6 +32,23 @@ class Counting:
     """What turns came to."""
 
     _database: Database
+    _tallying: asyncio.Lock
+
+    async def tally_days(self, span: Span, *, told: Callable[[int, int], None] | None = None) -> int:
+        """Count the days of the span that are over and were not counted yet, each in a transaction of its own.
+
+        `told` hears how many are done, and of how many. Answers how many there were. Counting does this by itself:
+        call it to know how far it is, the first time, in a large database.
+        """
+        async with self._tallying:
+            rows = await self._database.ask("days_to_tally", *_moments(span))
+            for done, (day,) in enumerate(rows):
+                if told is not None:
+                    told(done, len(rows))
+                await self._database.run(("lock_day", (day,)), ("tally_day", (day,)))
+            if told is not None:
+                told(len(rows), len(rows))
+        return len(rows)
 
     async def count_turns(self, by: By, span: Span, *, tenant: str | None) -> Sequence[TurnCounts]:
         return [
@@ -106,9 +130,19 @@ class Counting:
 
     async def _count(self, query: str, by: By, span: Span, tenant: str | None) -> list[Row]:
         """Rows in the order of their keys, which is that of what stands there, not of how it is stored."""
-        first, last = (datetime.combine(day, time(), UTC) for day in span)
-        rows = await self._database.ask(query, tenant, first, last + timedelta(days=1), by)
+        # Whoever may only read counts all of it each time.
+        with contextlib.suppress(StoreMisconfigured):
+            await self.tally_days(span)
+        _, rows = await self._database.run(("have_room_to_sort", ()), (query, (tenant, *_moments(span), by)))
         return sorted([(load_text(row[0]), *row[1:]) for row in rows], key=itemgetter(0))
+
+
+def _moments(span: Span) -> list[datetime]:
+    return [_moment(day) for day in span]
+
+
+def _moment(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
 
 
 def _whole(percentiles: Iterable[float | None] | None) -> list[int | None]:

@@ -124,6 +124,7 @@ def message_table(metadata: MetaData) -> Table:
         one_of("role", "system", "user", "assistant", "tool"),
         one_of("status", "streaming", "complete", "interrupted", "failed", "cancelled"),
         Index("message_children", "conversation", "parent"),
+        Index("message_created", "created_at"),
         Index("message_lasting", "conversation", "branch", "seq", postgresql_where=text(LASTING)),
     )
 

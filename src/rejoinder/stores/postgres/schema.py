@@ -20,6 +20,7 @@ from sqlalchemy import MetaData, Table
 
 from rejoinder.ports.journal import StoreMisconfigured
 from rejoinder.stores.postgres.message_tables import conversation_table, message_table, part_table
+from rejoinder.stores.postgres.tally_tables import define_tallies, define_triggers
 from rejoinder.stores.postgres.transcript_tables import transcript_entry_table, transcript_table
 from rejoinder.stores.postgres.turn_tables import (
     blob_table,
@@ -72,7 +73,9 @@ def tables(schema: str = SCHEMA) -> Tables:
             "ck": "%(table_name)s_%(constraint_name)s",
         },
     )
+    define_tallies(metadata)
     define_views(metadata)
+    define_triggers(metadata)
     return Tables(
         metadata=metadata,
         conversation=conversation_table(metadata),

@@ -60,6 +60,7 @@ class PostgresConversationStore(
         self._listen_url = listen_url
         self._bus = bus
         self._make_id = make_id
+        self._tallying = asyncio.Lock()
 
     async def open(self) -> None:
         url = self._url

@@ -7,6 +7,7 @@ from typing import Final
 from sqlalchemy import Connection, text
 
 from rejoinder.stores.postgres.schema import tables
+from rejoinder.stores.postgres.tally_tables import DOUBTING
 from rejoinder.stores.postgres.views import VIEWS
 
 SCRATCH: Final = "rejoinder_as_it_should_be"
@@ -50,6 +51,14 @@ UNION ALL
 SELECT format('view %s %s', relname, replace(pg_get_viewdef(pg_class.oid), :prefix, ''))
 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
 WHERE nspname = :schema AND relkind = 'v' AND relname = ANY(:views)
+UNION ALL
+SELECT format('trigger %s', replace(pg_get_triggerdef(pg_trigger.oid), :prefix, ''))
+FROM ours JOIN pg_trigger ON tgrelid = ours.oid AND NOT tgisinternal
+UNION ALL
+-- The text of a function stays as it was written, with the schema in quotes.
+SELECT format('function %s %s', proname, md5(replace(prosrc, format('"%s".', :schema), '')))
+FROM pg_proc JOIN pg_namespace ON pg_namespace.oid = pronamespace
+WHERE nspname = :schema AND proname = :function
 """)
 
 
@@ -59,7 +68,14 @@ def structure(connection: Connection, schema: str) -> set[str]:
     prefix = connection.scalar(text("SELECT quote_ident(:schema) || '.'"), {"schema": schema})
     return set(
         connection.execute(
-            _LINES, {"schema": schema, "tables": names, "views": list(VIEWS), "prefix": prefix}
+            _LINES,
+            {
+                "schema": schema,
+                "tables": names,
+                "views": list(VIEWS),
+                "prefix": prefix,
+                "function": DOUBTING,
+            },
         )
         .scalars()
         .all()

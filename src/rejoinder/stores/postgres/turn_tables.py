@@ -94,11 +94,11 @@ def turn_table(metadata: MetaData) -> Table:
         CheckConstraint("epoch >= 0 AND next_seq >= 0 AND next_page >= 0", "counters"),
         Index("turn_list", "conversation", "key"),
         Index("turn_day", "tenant", "created_at"),
+        Index("turn_created", "created_at"),
         Index("turn_live", "conversation", unique=True, postgresql_where=text(LIVE)),
         Index(
             "turn_idempotency_key",
-            "conversation",
-            "idempotency_key",
+            *("conversation", "idempotency_key"),
             unique=True,
             postgresql_where=text("idempotency_key IS NOT NULL"),
         ),
