@@ -272,7 +272,8 @@ if os.geteuid() == 0:
             yield folder
         finally:
             stop(folder / "server")
-            subprocess.run(["umount", str(folder)], check=True)
+            # A process of the server's may take a moment longer to go; the disk goes with the last of them.
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
             folder.rmdir()
 
     def test_a_full_disk_is_told_and_nothing_is_half_written_and_reading_goes_on() -> None:

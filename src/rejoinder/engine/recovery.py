@@ -53,7 +53,8 @@ async def seal_interrupted(
     """End a turn that `stale_turns` has given to us: what the journal has of it is the answer, interrupted.
 
     Open parts are closed, calls without a result get to know. `translator`, the agent's, reads out of the events what
-    was consumed; without it that stays unknown. Sealing a turn that is over changes nothing. Raises `ClaimLost`.
+    was consumed; without it they are not read, and that stays unknown. Sealing a turn that is over changes nothing.
+    Raises `ClaimLost`.
     """
     tenant = claim.tenant
     turn = await store.get_turn(claim.turn_id, tenant=tenant)
@@ -61,7 +62,7 @@ async def seal_interrupted(
         raise ClaimLost(f"turn {claim.turn_id!r} is gone: there is nothing to seal")
     if turn.status not in {"queued", "running"}:
         return turn
-    remains = await _read(turn, claim, store)
+    remains = await _read(turn, claim, store, events=translator is not None)
     told = remains.told(translator)
     remains.close(told)
     page = remains.last_page()
@@ -172,13 +173,13 @@ class _Remains:
         return True
 
 
-async def _read(turn: Turn, claim: Claim, store: ConversationStore) -> _Remains:
+async def _read(turn: Turn, claim: Claim, store: ConversationStore, *, events: bool) -> _Remains:
     message_id = turn.message_id or turn.id
     stored = await store.get_message(turn.conversation_id, message_id, tenant=claim.tenant)
     remains = _Remains(message_id, None if stored is None else stored.message)
     while True:
         seen = await store.read_pages(
-            turn.id, from_page=remains.next_page, limit=READ_PAGES_MAX, events=True, tenant=claim.tenant
+            turn.id, from_page=remains.next_page, limit=READ_PAGES_MAX, events=events, tenant=claim.tenant
         )
         for page in seen.pages:
             remains.take(page)

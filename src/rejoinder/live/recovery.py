@@ -18,7 +18,7 @@ from rejoinder.ports.clock import Clock
 from rejoinder.ports.journal import Claim, ClaimLost, Page, Seal
 from rejoinder.ports.store import ConversationStore
 from rejoinder.translate import Translator
-from rejoinder.wire.chunks import Chunk, Error, Finish
+from rejoinder.wire.chunks import Chunk, Error, Start
 from rejoinder.wire.codec import encode_event
 
 SWEEP_SECONDS: Final = 2.5
@@ -27,8 +27,11 @@ SWEEP_SECONDS: Final = 2.5
 AT_ONCE_MAX: Final = 8
 """So many are sealed at a time, so that serving is not held up by a process that left hundreds behind."""
 
-TAKEOVERS_MAX: Final = 4
-"""A turn whose sealing has killed so many of us is ended without looking at what it holds."""
+OWNERS_TRANSLATING_MAX: Final = 4
+"""A turn that has outlived so many owners may owe that to its events: from here on only its frames are read."""
+
+OWNERS_READING_MAX: Final = 8
+"""And behind so many nothing is read of it any more: a turn that kills whoever looks at it has to end, too."""
 
 _log: Final = logging.getLogger(__name__)
 
@@ -85,14 +88,14 @@ class Recovery:
 
     async def _seal(self, claim: Claim) -> None:
         try:
-            if claim.epoch > TAKEOVERS_MAX:
+            if claim.epoch > OWNERS_READING_MAX:
                 await self._seal_unread(claim)
             else:
                 await seal_interrupted(
                     claim,
                     store=self._store,
                     clock=self._clock,
-                    translator=self._translator,
+                    translator=self._translator if claim.epoch <= OWNERS_TRANSLATING_MAX else None,
                     price=self._price,
                 )
         except ClaimLost:
@@ -103,12 +106,15 @@ class Recovery:
             _log.warning("turn %s was left behind by its owner and is sealed now", claim.turn_id)
 
     async def _seal_unread(self, claim: Claim) -> None:
-        """End a turn that nobody could seal. What it said stays in the journal."""
+        """End a turn that nobody could seal. What it said stays in the journal.
+
+        What of it is open is not known, and an error may come at any time, so that is the last word.
+        """
         seen = await self._store.read_pages(claim.turn_id, limit=1, tenant=claim.tenant)
-        said: tuple[Chunk, ...] = (
-            Error(error_text=INTERRUPTED_TEXT),
-            Finish(finish_reason="interrupted"),
-        )
+        said: list[Chunk] = [Error(error_text=INTERRUPTED_TEXT)]
+        if not seen.next_seq:
+            turn = await self._store.get_turn(claim.turn_id, tenant=claim.tenant)
+            said.insert(0, Start(message_id=(turn and turn.message_id) or claim.turn_id))
         page = Page(
             number=seen.next_page,
             first_seq=seen.next_seq,
