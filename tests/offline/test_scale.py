@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
+from random import Random
 from typing import Final, NamedTuple
 
 import psycopg
@@ -12,11 +17,14 @@ import pytest
 from msgspec import structs
 
 from rejoinder.offline.checking import Check, check_all
+from rejoinder.offline.exporting import digest_of
 from rejoinder.offline.known import translators_of
+from rejoinder.stores.postgres.archive import PostgresArchive
 from rejoinder.stores.postgres.packing import pack_events, unpacked
 from rejoinder.stores.postgres.store import PostgresConversationStore
 from tests.offline.generated import ENDINGS, generate
-from tests.offline.test_replay import rejoinder
+from tests.offline.measured import MEASURED
+from tests.offline.test_replay import ROOT, rejoinder
 from tests.scale import scale
 from tests.stores.databases import Databases
 from tests.translate.test_broken_streams import RUNS, vendor_of
@@ -24,6 +32,9 @@ from tests.translate.test_broken_streams import RUNS, vendor_of
 MESSAGES: Final = scale(2 * len(RUNS) * len(ENDINGS), 100_000)
 VENDORS: Final = sorted({vendor_of(run) for run in RUNS})
 WORD: Final = re.compile(r"[A-Za-z]{4,}")
+GROWTH_MIB_MAX: Final = 32
+"""What a peak may vary by: a batch is of 4 MiB, and lies in memory in several forms."""
+
 FAULT: Final = b"Xyzzy"
 SEEN_FROM: Final = {
     "frame": {"from its frames"},
@@ -133,3 +144,70 @@ def plant(connection: psycopg.Connection, fault: str, spoken: Said) -> None:
                 number,
             ),
         )
+
+
+@pytest.fixture(scope="module")
+def small(postgres: Databases) -> str:
+    """A quarter of it."""
+    url = postgres.fresh()
+    generate(url, MESSAGES // 4, originals=MESSAGES // 8)
+    return url
+
+
+def test_exports_and_imports_are_equal_and_take_no_more_memory_for_four_times_as_much(
+    large: str, small: str, postgres: Databases, tmp_path: Path
+) -> None:
+    peaks: dict[str, list[int]] = {}
+    for url, folder in ((small, tmp_path / "small"), (large, tmp_path / "large")):
+        other = postgres.fresh()
+        for database, words in (
+            (url, ("export", str(folder))),
+            (url, ("export", f"{folder}-tables", "--format", "parquet")),
+            (other, ("import", "--from", "rejoinder", str(folder))),
+        ):
+            peaks.setdefault(words[0] + words[-1][:3], []).append(peak_mib(database, *words))
+        assert digest_of(PostgresArchive(other)).digest == digest_of(PostgresArchive(url)).digest
+    for small_mib, large_mib in peaks.values():
+        assert large_mib < 200
+        assert large_mib < small_mib + GROWTH_MIB_MAX
+
+
+def test_large_contents_are_not_all_in_memory_at_once(postgres: Databases, tmp_path: Path) -> None:
+    peaks: list[tuple[int, int]] = []
+    for count in (4, 64):
+        url, other, folder = postgres.fresh(), postgres.fresh(), str(tmp_path / str(count))
+        asyncio.run(blobs(url, count))
+        peaks.append(
+            (
+                peak_mib(url, "export", folder),
+                peak_mib(other, "import", "--from", "rejoinder", folder),
+            )
+        )
+    few, many = peaks
+    assert many[0] < few[0] + GROWTH_MIB_MAX
+    assert many[1] < few[1] + GROWTH_MIB_MAX
+
+
+async def blobs(url: str, count: int) -> None:
+    """So many contents of a megabyte."""
+    store = PostgresConversationStore(url)
+    await store.open()
+    try:
+        for number in range(count):
+            await store.put_blob(Random(number).randbytes(1 << 20), media_type="application/octet-stream")
+    finally:
+        await store.close()
+
+
+def peak_mib(url: str, *words: str) -> int:
+    """Run a command, and answer how much memory it had at most."""
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, *words],
+        cwd=ROOT,
+        env={**os.environ, "DATABASE_URL": url, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return int(done.stderr.splitlines()[-1]) // 1024

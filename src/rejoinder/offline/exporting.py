@@ -66,7 +66,7 @@ def export_lines(archive: Archive, folder: Path, *, tenant: str | None, told: To
     (folder / LIST).unlink(missing_ok=True)
     with archive.reading(tenant=tenant) as reader:
         found = {
-            table: _write_lines(folder / (table + LINES), _counted(reader, table, told)) for table in TABLES
+            table: _write_lines(folder / (table + LINES), counted(reader, table, told)) for table in TABLES
         }
     listing = Listing(format=FORMAT, tenant=tenant, tables=found)
     (folder / LIST).write_bytes(msgspec.json.format(msgspec.json.encode(listing)) + b"\n")
@@ -147,7 +147,8 @@ def _digested(rows: Iterable[bytes]) -> FileDigest:
     return FileDigest(rows=count, sha256=digest.hexdigest())
 
 
-def _counted(reader: ArchiveReader, table: str, told: Told) -> Iterator[bytes]:
+def counted(reader: ArchiveReader, table: str, told: Told) -> Iterator[bytes]:
+    """The rows of a table, while somebody hears how many there were."""
     return _told(reader.rows(table), table, reader.count(table), told)
 
 

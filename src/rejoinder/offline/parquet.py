@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from rejoinder.messages import Json
-from rejoinder.offline.exporting import PARTIAL, Told, nobody
+from rejoinder.messages import Json, JsonObject
+from rejoinder.offline.exporting import PARTIAL, Told, counted, nobody
 from rejoinder.ports.archive import TABLES, Archive, ColumnKind
 
 pa: Any = import_module("pyarrow")  # it says nothing of its types
@@ -22,6 +21,9 @@ pq: Any = import_module("pyarrow.parquet")
 
 ROWS_AT_ONCE: Final = 2_000
 """One group of rows: large enough to be compressed well, small enough for any memory."""
+
+BYTES_AT_ONCE: Final = 4 << 20
+"""Or as many rows as have so many bytes of JSON: a part may hold megabytes."""
 
 _TYPES: Final[dict[ColumnKind, Any]] = {
     "text": pa.string(),
@@ -42,9 +44,8 @@ def export_parquet(
     with archive.reading(tenant=tenant) as reader:
         counts: dict[str, int] = {}
         for table in TABLES:
-            total = reader.count(table)
-            counts[table] = _write(folder / f"{table}.parquet", archive.columns(table), reader.rows(table))
-            told(table, counts[table], max(total, counts[table]))
+            rows = counted(reader, table, told)
+            counts[table] = _write(folder / f"{table}.parquet", archive.columns(table), rows)
     return counts
 
 
@@ -53,7 +54,7 @@ def _write(file: Path, columns: dict[str, ColumnKind], rows: Iterator[bytes]) ->
     partial = file.with_name(file.name + PARTIAL)
     done = 0
     with pq.ParquetWriter(partial, schema, compression="zstd") as writer:
-        while batch := [msgspec.json.decode(row) for row in islice(rows, ROWS_AT_ONCE)]:
+        for batch in _groups(rows):
             arrays = [
                 pa.array([_value(row.get(name), kind) for row in batch], type=_TYPES[kind])
                 for name, kind in columns.items()
@@ -62,6 +63,19 @@ def _write(file: Path, columns: dict[str, ColumnKind], rows: Iterator[bytes]) ->
             done += len(batch)
     partial.replace(file)
     return done
+
+
+def _groups(rows: Iterator[bytes]) -> Iterator[list[JsonObject]]:
+    group: list[JsonObject] = []
+    size = 0
+    for row in rows:
+        group.append(msgspec.json.decode(row))
+        size += len(row)
+        if len(group) == ROWS_AT_ONCE or size >= BYTES_AT_ONCE:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
 
 
 def _value(value: Json, kind: ColumnKind) -> Json:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice
 from typing import Any, Final, LiteralString, NamedTuple
 
 import msgspec
@@ -28,7 +27,10 @@ from rejoinder.stores.postgres.packing import CODEC, pack_events, unpacked
 from rejoinder.stores.postgres.schema import SCHEMA, tables
 
 BATCH_ROWS: Final = 500
-"""So many rows go through at a time: a part may hold megabytes."""
+"""So many rows are written at a time."""
+
+BATCH_BYTES: Final = 4 << 20
+"""Or as many as have so many bytes: a part may hold megabytes."""
 
 _ROW: Final = msgspec.json.Decoder(dict[str, Raw])
 _NULL: Final = b"null"
@@ -117,10 +119,9 @@ class PostgresReader:
             return
         kept = KEPT[table]
         query = kept.selecting(self._tables[table], self._schema, _read)
-        with self._connection.cursor(name=f"of_{table}") as cursor:
-            cursor.itersize = BATCH_ROWS
-            cursor.execute(query, {"tenant": self._tenant})
-            for (text,) in cursor:
+        with self._connection.cursor() as cursor:
+            # One row at a time: some are of a hundred bytes, and some of a hundred megabytes.
+            for (text,) in cursor.stream(query, {"tenant": self._tenant}):
                 row = _ROW.decode(text)
                 yield msgspec.json.encode({key: raw for key, raw in row.items() if bytes(raw) != _NULL})
 
@@ -131,10 +132,9 @@ class PostgresReader:
             " WHERE p.events IS NOT NULL AND (%(tenant)s::text IS NULL OR t.tenant = %(tenant)s::text)"
             " ORDER BY t.key, p.number"
         ).format(**_named(self._schema, "page", "turn", "conversation"))
-        with self._connection.cursor(name="of_event") as cursor:
-            cursor.itersize = BATCH_ROWS
-            cursor.execute(query, {"tenant": self._tenant})
-            for tenant, conversation, turn, number, codec, packed in cursor:
+        with self._connection.cursor() as cursor:
+            pages = cursor.stream(query, {"tenant": self._tenant}, binary=True)
+            for tenant, conversation, turn, number, codec, packed in pages:
                 for event in unpacked(codec, packed):
                     place = {"tenant": tenant, "conversation_id": conversation, "turn_id": turn}
                     yield msgspec.json.encode(
@@ -166,14 +166,14 @@ class PostgresWriter:
         if table == "conversation":
             told = map(self._without_leaf, told)
         done = 0
-        while batch := list(islice(told, BATCH_ROWS)):
-            cursor = self._connection.execute(query, (msgspec.json.encode(batch).decode(),))
-            if cursor.rowcount != len(batch):
+        for count, rows_as_json in _batches(told):
+            cursor = self._connection.execute(query, (rows_as_json,))
+            if cursor.rowcount != count:
                 raise StoreError(
-                    f"{len(batch) - cursor.rowcount} rows of {table} belong to something that the export lacks: "
+                    f"{count - cursor.rowcount} rows of {table} belong to something that the export lacks: "
                     "it is cut, or was made of several"
                 )
-            done += len(batch)
+            done += count
         return done
 
     def finish(self) -> None:
@@ -183,9 +183,8 @@ class PostgresWriter:
             " FROM json_to_recordset(%s::json) AS r (tenant text, id text, active_leaf bigint)"
             " WHERE c.tenant = r.tenant AND c.id = r.id"
         ).format(**_named(self._schema, "conversation"))
-        leaves = iter(self._leaves)
-        while batch := list(islice(leaves, BATCH_ROWS)):
-            self._connection.execute(query, (msgspec.json.encode(batch).decode(),))
+        for _, leaves in _batches(self._leaves):
+            self._connection.execute(query, (leaves,))
 
     def _told(self, line: bytes) -> dict[str, Raw]:
         row = _ROW.decode(line)
@@ -198,6 +197,24 @@ class PostgresWriter:
         if leaf is not None:
             self._leaves.append({"tenant": row["tenant"], "id": row["id"], "active_leaf": leaf})
         return row
+
+
+def _batches(rows: Iterable[dict[str, Raw]]) -> Iterator[tuple[int, str]]:
+    """Rows as arrays of JSON, none much larger than it may be, with how many there are in each."""
+    batch: list[bytes] = []
+    size = 0
+    for row in rows:
+        batch.append(msgspec.json.encode(row))
+        size += len(batch[-1])
+        if len(batch) == BATCH_ROWS or size >= BATCH_BYTES:
+            yield len(batch), _array(batch)
+            batch, size = [], 0
+    if batch:
+        yield len(batch), _array(batch)
+
+
+def _array(items: Iterable[bytes]) -> str:
+    return f"[{b','.join(items).decode()}]"
 
 
 class _Place(NamedTuple):
