@@ -15,7 +15,7 @@ help:
 	@echo "make test     everything CI checks: format, lint, types, floors, conformance, tests, docs"
 	@echo "make nightly  the same with many more generated cases"
 	@echo "make docs     the documentation as a site, in build/site"
-	@echo "make bench    every benchmark, one after the other"
+	@echo "make bench    every benchmark beside the peers, written to docs/benchmarks.md (QUICK=1, ONLY=fold)"
 	@echo "make lock     pin the dependencies again (UPGRADE=1: to their newest versions)"
 	@echo "make clean    delete everything that was installed or built here"
 
@@ -32,7 +32,7 @@ docs: $(INSTALLED)
 	@$(VENV)/bin/python -m scripts.docs_site
 
 bench: $(INSTALLED)
-	@$(VENV)/bin/python -m scripts.bench
+	@$(VENV)/bin/python -m scripts.bench $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 
 lock: $(VENV)/bin/python
 	@$(VENV)/bin/python -m scripts.lock $(if $(UPGRADE),--upgrade)

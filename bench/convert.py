@@ -11,15 +11,19 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 from pydantic import TypeAdapter
 from pydantic_ai.ui.vercel_ai import VercelAIAdapter
 from pydantic_ai.ui.vercel_ai.request_types import UIMessage
 
+from bench.rows import OURS, Row, tell
 from rejoinder.convert.model import ui_to_model_messages
 from rejoinder.convert.validate import validate_ui_messages
 from rejoinder.testing.oracle import find_node
@@ -104,13 +108,15 @@ def main() -> None:
     data = history(count)
     adapter = TypeAdapter(list[UIMessage])
     seconds = {
-        "rejoinder": best(lambda: ui_to_model_messages(validate_ui_messages(decode(data)), sdk=7), rounds),
+        OURS: best(lambda: ui_to_model_messages(validate_ui_messages(decode(data)), sdk=7), rounds),
         "ai@7": theirs(data, rounds),
         "Pydantic AI": best(lambda: VercelAIAdapter.load_messages(adapter.validate_json(data)), rounds),
     }
     print(f"{'':<12} {'ms':>8} {'us/message':>11} {'ratio':>7}   {count:,} messages, {len(data):,} bytes")
     for name, each in seconds.items():
-        ratio = each / seconds["rejoinder"]
+        ratio = each / seconds[OURS]
+        table = "A history, parsed, validated and converted for a model"
+        tell(Row(table=table, line=f"{count:,} messages", who=name, value=each * 1e3, unit="ms"))
         print(f"{name:<12} {each * 1e3:>8.1f} {each / count * 1e6:>11.1f} {ratio:>6.1f}x")
 
 

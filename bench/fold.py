@@ -11,17 +11,22 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from rejoinder.fold import Accumulator
-from rejoinder.testing.oracle import find_node
-from rejoinder.wire.chunks import Chunk
-from rejoinder.wire.codec import DONE, decode_chunk, encode_event
-from rejoinder.wire.grammar import Grammar
-from rejoinder.wire.sse import EventReader
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench.rows import OURS, Row, tell  # noqa: E402  # the path comes first
+from rejoinder.fold import Accumulator  # noqa: E402
+from rejoinder.testing.oracle import find_node  # noqa: E402
+from rejoinder.wire.chunks import Chunk  # noqa: E402
+from rejoinder.wire.codec import DONE, decode_chunk, encode_event  # noqa: E402
+from rejoinder.wire.grammar import Grammar  # noqa: E402
+from rejoinder.wire.sse import EventReader  # noqa: E402
 
 SIZES = (1_000, 5_000, 10_000, 50_000)
 MODULES = Path(__file__).parent.parent / "tests" / "oracle" / "node_modules"
@@ -102,6 +107,18 @@ def main() -> None:
             us = min(ours(data) for _ in range(3))
             them = theirs(data, warm=size <= 10_000)
             costs[size] = us / chunks, them / chunks
+            for who, seconds in ((OURS, us), ("ai@7 in Node", them)):
+                tell(
+                    Row(
+                        table=f"Chunks of a {kind} stream: read, checked, folded, written",
+                        line=f"{size:,} deltas",
+                        who=who,
+                        value=chunks / seconds,
+                        unit="chunks/s",
+                        more_is_better=True,
+                        at=size,
+                    )
+                )
             print(
                 f"{kind:<6} {size:>7,} {chunks / us:>15,.0f} {chunks / them:>15,.0f} {them / us:>7.1f}x",
                 flush=True,

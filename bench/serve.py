@@ -28,6 +28,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 import msgspec  # noqa: E402  # the path comes first
 
+from bench import rows  # noqa: E402
+from bench.rows import Row, tell  # noqa: E402
 from bench.serving.load import Found, Order  # noqa: E402
 from bench.serving.servers import Contender, Server, contenders, cpu_seconds, family, serving  # noqa: E402
 
@@ -210,6 +212,22 @@ def report(scores: dict[str, Score]) -> None:
             print(f"{what:<48}{found:>9.2f}  (figure: {bound:g})  {'met' if met else 'NOT MET'}")
 
 
+def told(scores: dict[str, Score], streams: int) -> None:
+    """The same for whoever started us."""
+    for name, score in scores.items():
+        for what, value, unit in (
+            ("Chunks that a processor serves in a second, as fast as they can", score.burst, "chunks/s"),
+            ("Chunks that a processor serves in a second, paced as by a model", score.paced, "chunks/s"),
+            ("How late a word is, 99 of 100", score.late_p99, "ms"),
+            ("Memory of a stream that is open and silent", score.held_kib, "KiB"),
+        ):
+            more = unit == "chunks/s"
+            ours = name.startswith(("memory", "D2"))
+            who = rows.OURS if name == OURS else f"{rows.OURS}, {name}" if ours else name
+            line = f"{streams:,} streams"
+            tell(Row(table=what, line=line, who=who, value=value, unit=unit, more_is_better=more, at=streams))
+
+
 def compare(url: str, size: Size, *, postmaster: int | None, only: str = "") -> dict[str, Score]:
     """Everybody, one after the other."""
     scores: dict[str, Score] = {}
@@ -251,7 +269,9 @@ def main() -> None:
         running = start(folder)
         migrate.upgrade(running.url)
         size = Size(given.streams, given.words, given.pause, held, given.late)
-        report(compare(running.url, size, postmaster=running.pid, only=given.only))
+        scores = compare(running.url, size, postmaster=running.pid, only=given.only)
+        report(scores)
+        told(scores, given.streams)
     finally:
         stop(folder)
         shutil.rmtree(folder)

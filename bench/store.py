@@ -29,6 +29,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import psycopg
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench.rows import OURS, Row, tell  # the path comes first
+
 if TYPE_CHECKING:
     from bench.stores.turns import Contender
 
@@ -38,8 +42,6 @@ PINS: Final = ROOT / "requirements" / "bench.txt"
 
 HISTORIES: Final = (10, 1_000, 100_000)
 STREAMS: Final = (1, 100, 1_000)
-
-OURS: Final = "rejoinder"
 
 MINUTE_MS: Final = 60_000
 """LangGraph takes longer than that for one turn on a history of 100,000."""
@@ -85,9 +87,17 @@ class Server:
         return nanoseconds / 1e9
 
 
-def table(title: str, found: dict[str, Cost], *, notes: dict[str, str] | None = None) -> None:
+def table(
+    title: str, found: dict[str, Cost], *, notes: dict[str, str] | None = None, at: int | None = None
+) -> None:
     """Print a line for each contender, and how it compares with us."""
     us = found[OURS]
+    what, _, how = title.partition(": ")
+    what = "A turn: keep the question, load the past, keep the answer" if at else what
+    for name, cost in found.items():
+        line = f"{at:,} messages" if at else how or "one"
+        tell(Row(table=what, line=f"{line}, processors", who=name, value=cost.cpu, unit="ms", at=at))
+        tell(Row(table=what, line=f"{line}, by the clock", who=name, value=cost.wall, unit="ms"))
     print(
         f"\n{title}\n  {'':<16}{'by the clock':>15} {'against us':>11}{'of processors':>16} {'against us':>11}"
     )
@@ -147,6 +157,7 @@ async def compare(url: str, rounds: int, most: int, server: Server) -> None:
         table(
             f"A turn on a history of {count:,}: keep the question, load the past, keep the answer",
             turns[count],
+            at=count,
             notes={name: _growth(turns, name) for name in turns[count]},
         )
     for each in all_of_them:
@@ -183,6 +194,17 @@ async def journals(url: str, seconds: float) -> None:
             found = await contender.measure(seconds)
             await contender.close()
             best = found.chunks if contender.name == "rejoinder" else best
+            tell(
+                Row(
+                    table="Chunks appended to the journal, synced",
+                    line=f"{streams:,} streams",
+                    who=contender.name,
+                    value=found.chunks,
+                    unit="chunks/s",
+                    more_is_better=True,
+                    at=streams,
+                )
+            )
             ratio = f"{found.chunks / best:6.2f}x of ours" if best and contender.name != "rejoinder" else ""
             print(
                 f"  {contender.name:<18} {found.chunks:10,.0f} chunks/s {found.wal:8.0f} WAL bytes/chunk "

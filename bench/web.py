@@ -24,6 +24,7 @@ sys.path.insert(0, str(ROOT))
 
 from playwright.sync_api import Browser, expect, sync_playwright  # noqa: E402  # the path comes first
 
+from bench.rows import OURS, Row, tell  # noqa: E402
 from rejoinder import Chat  # noqa: E402
 from rejoinder.server.pages import FOLDER  # noqa: E402
 from rejoinder.stores.memory import InMemoryConversationStore  # noqa: E402
@@ -99,13 +100,18 @@ def main() -> None:
         print(
             f"first load    {first_load() / 1024:6.1f} KiB of script, packed (at most {SCRIPT_BYTES_MAX // 1024})"
         )
+        tell(Row(table="The page", line="script, packed", who=OURS, value=first_load() / 1024, unit="KiB"))
         for count in (10, messages):
             took = sorted(opening(browser, address, f"of-{count}") for _ in range(ROUNDS))
+            line = f"scripting until the newest of {count:,} messages is there"
+            tell(Row(table="The page", line=line, who=OURS, value=took[0], unit="ms"))
             print(
                 f"{count:6} messages {took[0]:5.0f} ms of scripting until the newest is there "
                 f"(median {median(took):.0f} of {ROUNDS} rounds; at most {SCRIPTING_MS_MAX:.0f})"
             )
         longest, many = typing(browser, address)
+        line = "longest stretch without an answer while 6,000 chunks stream and somebody types"
+        tell(Row(table="The page", line=line, who=OURS, value=longest, unit="ms"))
         print(
             f"typing while 6,000 chunks stream: {many} stretches of over 50 ms, the longest {longest:.0f} ms"
         )

@@ -1,38 +1,170 @@
-"""`make bench`: run every program of bench/, in the order of their names and one at a time."""
+"""`make bench`: run the programs of bench/ one at a time, and write docs/benchmarks.md of what they tell.
 
+`make bench ONLY=fold` runs one of them, the others keep what they told before; `make bench QUICK=1` runs all with
+little to do, to see whether they work, and writes into build/bench instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
 import os
+import platform
 import subprocess
 import sys
+import tempfile
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
+import msgspec
+
+from bench.results import Measured, Results, page
+from bench.rows import FILE_VARIABLE, Row
+from bench.store import HOME
 from scripts import oracle
 
 ROOT: Final = Path(__file__).resolve().parent.parent
+KEPT: Final = ROOT / "docs" / "benchmarks.json"
+
+VERSIONS: Final = ("rejoinder", "msgspec", "psycopg", "starlette", "granian", "uvicorn", "pydantic-ai-slim")
+
+
+class Bench(NamedTuple):
+    """A program of bench/, how it is called for the page, and how when it only shall show that it works."""
+
+    name: str
+    runs: tuple[str, ...]
+    quick: tuple[str, ...]
+
+
+BENCHES: Final = (
+    Bench("fold", ("",), ("--most 1000",)),
+    Bench("convert", ("",), ("--messages 20 --rounds 1",)),
+    Bench(
+        "serve",
+        (
+            "--streams 1 --held 100 --late 1",
+            "--streams 10 --held 100 --late 10",
+            "--streams 100 --held 1000",
+            "--streams 1000 --held 5000",
+        ),
+        ("--streams 2 --words 5 --held 2 --late 2",),
+    ),
+    Bench("store", ("",), ("--rounds 5 --most 10 --seconds 0.2",)),
+    Bench("importing", ("",), ("",)),
+    Bench("web", ("",), ("--messages 20",)),
+)
+"""All of them, in the order of the page. What they measure they `tell` in rows: bench/rows.py."""
+
+
+def run(bench: Bench, *, quick: bool, environment: Mapping[str, str]) -> Measured | None:
+    """Run one, and read what it told; None if it failed."""
+    commands = [f"bench/{bench.name}.py {words}".rstrip() for words in (bench.quick if quick else bench.runs)]
+    before = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "rows"
+        for command in commands:
+            print(f"\n== {command}", flush=True)
+            around = {**environment, FILE_VARIABLE: str(file)}
+            if subprocess.run(
+                [sys.executable, *command.split()], cwd=ROOT, env=around, check=False
+            ).returncode:
+                return None
+        rows = [msgspec.json.decode(line, type=Row) for line in file.read_bytes().splitlines()]
+    load = f"the load of the machine was {before:.1f} before and {os.getloadavg()[0]:.1f} after it"
+    day = dt.datetime.now(dt.UTC).date().isoformat()
+    return Measured(day=day, commands=[f".venv/bin/python {each}" for each in commands], load=load, rows=rows)
+
+
+def machine() -> dict[str, str]:
+    """Where this is."""
+    cpu = Path("/proc/cpuinfo")
+    models = [
+        line.partition(":")[2]
+        for line in cpu.read_text("utf-8").splitlines()
+        if line.startswith("model name")
+    ]
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+    return {
+        "processors": f"{os.cpu_count()} of {models[0].strip() if models else platform.machine()}",
+        "memory": f"{memory:.0f} GiB",
+        "system": f"{platform.system()} {platform.release().partition('-')[0]}",
+    }
+
+
+def versions(node: str) -> dict[str, str]:
+    """Of us, of what we stand on, and of the peers."""
+    found = {"Python": platform.python_version(), "Node": node}
+    for name in VERSIONS:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    packages = ROOT / "tests" / "oracle" / "node_modules" / "ai7" / "package.json"
+    if packages.exists():
+        found["ai"] = str(msgspec.json.decode(packages.read_bytes())["version"])
+    for line in (ROOT / "requirements" / "bench.txt").read_text("utf-8").splitlines():
+        name, equals, pin = line.partition("==")
+        if equals and name in (
+            "asyncpg",
+            "google-adk",
+            "langgraph-checkpoint-postgres",
+            "openai-agents",
+            "sqlalchemy",
+        ):
+            found[name] = pin.split()[0]
+    return found
+
+
+def write(results: Results, folder: Path) -> None:
+    """The numbers, the page, and its plots."""
+    pictures = folder / "pictures"
+    pictures.mkdir(parents=True, exist_ok=True)
+    kept = folder / "benchmarks.json"
+    kept.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
+    (folder / "benchmarks.md").write_text(page(results), "utf-8")
+    python = HOME / "bin" / "python"
+    if python.exists():
+        path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
+        command = [str(python), "bench/plots.py", str(kept), str(pictures)]
+        subprocess.run(command, cwd=ROOT, env=os.environ | {"PYTHONPATH": path}, check=True)
+    print(f"\nwritten: {(folder / 'benchmarks.md').relative_to(ROOT)}")
 
 
 def main() -> None:
-    """Run them all; leave with 1 if one of them failed."""
-    environment = dict(os.environ)
+    """Run, write, and leave with 1 if one of them failed."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", default="", help="the names of some of them, with commas")
+    parser.add_argument("--quick", action="store_true", help="little to do, and nothing written into docs")
+    given = parser.parse_args()
+    wanted = [bench for bench in BENCHES if not given.only or bench.name in given.only.split(",")]
+    environment, node = dict(os.environ), "none"
     try:
-        node = oracle.install()
-        environment = node.environment()
-        print(f"Peers from npm run with {node.origin}.", flush=True)
+        found = oracle.install()
+        environment, node = dict(found.environment()), found.origin
     except oracle.NotInstalled as problem:
-        print(f"!! Without the npm packages there is nobody to compare with: {problem}", flush=True)
-    programs = sorted((ROOT / "bench").glob("*.py"))
-    if not programs:
-        print("There is no benchmark yet: bench/ is empty.")
-    failed: list[str] = []
-    for program in programs:
-        print(f"\n== {program.relative_to(ROOT)}", flush=True)
-        if (
-            subprocess.run([sys.executable, str(program)], cwd=ROOT, env=environment, check=False).returncode
-            != 0
-        ):
-            failed.append(program.name)
+        print(f"!! Without the npm packages some peers are missing: {problem}", flush=True)
+    kept = (
+        msgspec.json.decode(KEPT.read_bytes(), type=Results)
+        if KEPT.exists() and not given.quick
+        else Results()
+    )
+    measured, failed = dict(kept.benches), list[str]()
+    for bench in wanted:
+        told = run(bench, quick=given.quick, environment=environment)
+        if told is None:
+            failed.append(bench.name)
+        else:
+            measured[bench.name] = told
+    ordered = {bench.name: measured[bench.name] for bench in BENCHES if bench.name in measured}
+    results = Results(machine=machine(), versions=versions(node), benches=ordered)
+    write(results, ROOT / "build" / "bench" if given.quick else ROOT / "docs")
     if failed:
-        sys.exit(f"\nFAILED: {', '.join(failed)}")
+        sys.exit(f"FAILED: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
-from scripts import chromium, oracle, web
+from scripts import chromium, debian, oracle, web
 from scripts.npm import NotInstalled
 from tests.scale import LACKS
 
@@ -40,8 +40,12 @@ NPM: Final = Need(
 )
 WEB: Final = Need(
     "building the web pages, and three clients (npm packages)",
-    ("tests/web/test_build.py", "tests/web/browser/test_clients.py", "tests/web/browser/test_axe.py"),
+    (
+        "tests/web/test_build.py",
+        *(f"tests/web/browser/test_{name}.py" for name in ("clients", "axe", "example")),
+    ),
 )
+NGINX: Final = Need("the fleet behind nginx", fixtures=("nginx",))
 CHROMIUM: Final = Need("the tests that click through the pages (Chromium)", ("tests/web/browser",))
 
 T = TypeVar("T")
@@ -134,7 +138,7 @@ def main() -> None:
         begun = time.monotonic()
         try:
             got = install()
-        except (NotInstalled, chromium.NoChromium) as problem:
+        except (NotInstalled, debian.NotThere) as problem:
             missing[need] = str(problem)
             print(f"   not installed, {time.monotonic() - begun:.1f} s", flush=True)
             return None
@@ -144,6 +148,7 @@ def main() -> None:
     node = have(NPM, oracle.install)
     have(WEB, web.install)
     have(CHROMIUM, chromium.install)
+    have(NGINX, debian.nginx)
     if node is not None:
         # Tests that look for `node` on PATH get the one that was chosen here.
         environment = node.environment()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from rejoinder.testing.oracle import Oracle, OracleUnavailable
+from scripts import debian
 from tests.scale import lacking
 from tests.stores.databases import Databases, server
 
@@ -29,6 +30,15 @@ def oracle() -> Iterator[Oracle]:
         pytest.fail(f"{missing}\nInstall them with: npm ci --prefix tests/oracle", pytrace=False)
     with asked:
         yield asked
+
+
+@pytest.fixture(scope="session")
+def nginx() -> str:
+    """The path of nginx."""
+    try:
+        return str(debian.nginx())
+    except debian.NotThere as missing:
+        pytest.fail(str(missing), pytrace=False)
 
 
 @pytest.fixture(scope="session")

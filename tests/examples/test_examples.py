@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import asyncio
+import contextlib
+import io
+import json
 import os
 import re
 import runpy
@@ -85,8 +90,30 @@ def test_a_turn_is_told_again_and_told_otherwise() -> None:
     assert printed_by("replaying.py") == ["sent: well met ", "anew: WELL! MET! "]
 
 
+def test_the_notebook_prints_what_it_shows() -> None:
+    notebook: dict[str, Any] = json.loads((EXAMPLES / "replaying.ipynb").read_text("utf-8"))
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    names: dict[str, Any] = {"__name__": "__main__"}
+
+    async def run() -> list[str]:
+        printed: list[str] = []
+        for cell in cells:
+            said = io.StringIO()
+            source = compile("".join(cell["source"]), "cell", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            with contextlib.redirect_stdout(said):
+                waiting = eval(source, names)
+                if waiting is not None:
+                    await waiting
+            printed.append(said.getvalue())
+        return printed
+
+    shown = ["".join(text for output in cell["outputs"] for text in output["text"]) for cell in cells]
+    assert asyncio.run(run()) == shown
+
+
 def test_every_example_is_on_the_page_and_short() -> None:
     page = (EXAMPLES / "README.md").read_text("utf-8")
+    for path in (*EXAMPLES.glob("*.py"), *EXAMPLES.glob("*.ipynb"), *EXAMPLES.glob("*/*.py")):
+        assert f"]({path.relative_to(EXAMPLES)})" in page
     for path in EXAMPLES.glob("*.py"):
-        assert f"]({path.name})" in page
         assert len(path.read_text("utf-8").splitlines()) <= LINES_MAX, path.name
