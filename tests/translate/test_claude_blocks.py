@@ -122,6 +122,53 @@ def test_citations_are_sources() -> None:
     ]
 
 
+def test_a_page_is_one_source_however_often_it_was_found_and_is_cited() -> None:
+    page = {"url": "https://example.com/a", "title": "A"}
+    cited = {"type": "web_search_result_location", **page, "cited_text": "So it is"}
+    found = {"type": "web_search_result", **page}
+    fetched = {"type": "web_fetch_result", "url": "https://example.com/b", "content": {"title": "B"}}
+    came = run(
+        assistant({"type": "server_tool_use", "id": "w", "name": "web_search", "input": {"query": "x"}}),
+        assistant({"type": "web_search_tool_result", "tool_use_id": "w", "content": [found, found]}),
+        assistant({"type": "server_tool_use", "id": "f", "name": "web_fetch", "input": {}}),
+        assistant({"type": "web_fetch_tool_result", "tool_use_id": "f", "content": fetched}),
+        assistant({**TEXT, "citations": [cited, cited]}),
+        RESULT,
+    )
+    assert [(chunk["url"], chunk["title"]) for chunk in chunks(came, "source-url")] == [
+        ("https://example.com/a", "A"),
+        ("https://example.com/b", "B"),
+    ]
+    (end,) = chunks(came, "text-end")
+    assert [(cite["source"]["id"], cite["citedText"]) for cite in end["citations"]] == [
+        ("s0", "So it is"),
+        ("s0", "So it is"),
+    ]
+    assert end["providerMetadata"] == {"anthropic": {"citations": [cited, cited]}}
+
+
+def test_a_block_of_tomorrow_is_shown_as_it_came() -> None:
+    block = {"type": "compaction", "content": "In short: yes."}
+    delta = {"type": "compaction_delta", "content": "In short: yes."}
+    came = run(stream(({"type": "compaction", "content": ""}, [delta])), assistant(block), RESULT)
+    (custom,) = chunks(came, "custom")
+    assert custom["kind"] == "anthropic.compaction"
+    assert custom["providerMetadata"] == {"anthropic": {"block": block}}
+    assert came.problems == []
+
+
+def test_a_result_of_the_api_that_was_streamed_is_not_a_second_one_in_its_snapshot() -> None:
+    call = {"type": "server_tool_use", "id": "w", "name": "web_search", "input": {}}
+    failed = {
+        "type": "web_search_tool_result",
+        "tool_use_id": "w",
+        "content": {"error_code": "too_many_requests"},
+    }
+    came = run(stream((call, []), (failed, [])), assistant(call, failed), RESULT)
+    assert call_in(came).error_text == "too_many_requests"
+    assert came.problems == []
+
+
 @pytest.mark.parametrize(
     ("answer", "more", "state", "outcome"),
     [

@@ -132,3 +132,23 @@ def _words(message: JsonObject) -> list[object]:
         for part in message["parts"]
         if not part["type"].startswith(("data-", "custom"))
     ]
+
+
+def test_answers_that_a_server_gives_itself_are_the_outputs_of_their_calls() -> None:
+    call = {"type": "function_call", "id": "f", "call_id": "c1", "name": "add", "arguments": '{"a":1}'}
+    patch = {"type": "apply_patch_call", "id": "p", "call_id": "c2", "operation": {"type": "delete_file"}}
+    items = [
+        call,
+        {"type": "function_call_output", "id": "o", "call_id": "c1", "output": "2", "status": "completed"},
+        patch,
+        {"type": "apply_patch_call_output", "id": "q", "call_id": "c2", "status": "failed", "output": "No."},
+        {"type": "function_call_output", "id": "r", "call_id": "nobody's", "output": "3"},
+    ]
+    told_of = told("openai-responses", [{"type": "response.completed", "response": {"output": items}}])
+    first, second = (part for part in told_of.message.parts if isinstance(part, ToolCall))
+    assert (first.state, first.input, first.output) == ("output-available", {"a": 1}, "2")
+    assert (second.state, second.error_text) == ("output-error", "No.")
+    assert [part.kind for part in told_of.message.parts if isinstance(part, Custom)] == [
+        "openai.function_call_output"
+    ]
+    assert told_of.ending == Finished(reason="stop")

@@ -8,10 +8,10 @@ from typing import Final, Self
 from msgspec import Struct, field
 
 from rejoinder.messages import Json, JsonObject
+from rejoinder.translate.anthropic_sources import Sources
 from rejoinder.translate.calls import UNKNOWN_TOOL
 from rejoinder.translate.emitter import Emitter
 from rejoinder.translate.fields import (
-    integer_of,
     object_of,
     objects_of,
     said_of,
@@ -20,7 +20,6 @@ from rejoinder.translate.fields import (
     without,
 )
 from rejoinder.translate.model_calls import ModelCalls
-from rejoinder.translate.sources import cite_document, cite_url
 from rejoinder.wire.chunks import Chunk, ProviderMetadata
 
 CALLS: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
@@ -61,7 +60,7 @@ class Blocks:
     def __init__(self, calls: ModelCalls) -> None:
         self._calls = calls
         self._call_ids: dict[str, str] = {}
-        self._sources: dict[str, str] = {}
+        self._sources = Sources(calls.source_id)
 
     def begin(self, say: Emitter, block: Block) -> Iterator[Chunk]:
         """A block begins."""
@@ -187,10 +186,7 @@ class Blocks:
         yield from say.tool_output(
             call_id, content, name=name, provider_metadata=self._about(type=block.type)
         )
-        for found in objects_of({"content": content}, "content"):
-            url = text_of(found, "url")
-            if url and url not in self._sources:
-                yield from cite_url(say, self._source(url), url, text_or_none(found, "title"))[0]
+        yield from self._sources.found(say, content)
 
     # Citations
 
@@ -198,25 +194,9 @@ class Blocks:
         if not citation or block.type != "text":
             return []
         block.cited.append(citation)
-        words, title = text_or_none(citation, "cited_text"), text_or_none(citation, "title")
-        source = text_of(citation, "url") or text_of(citation, "source")
-        if source.startswith(("https://", "http://")):
-            known, id = source in self._sources, self._source(source)
-            said, cite = cite_url(say, id, source, title, words=words, known=known)
-        else:
-            name = text_or_none(citation, "document_title") or title or source or "Document"
-            place = f"{name}:{integer_of(citation, 'document_index')}"
-            known, id = place in self._sources, self._source(place)
-            about = self._about(**without(citation, "cited_text"))
-            start, end = integer_of(citation, "start_char_index"), integer_of(citation, "end_char_index")
-            said, cite = cite_document(
-                say, id, name, about=about, start=start, end=end, words=words, known=known
-            )
+        said, cite = self._sources.cite(say, citation, self._calls.provider)
         block.citations.append(cite)
         return said
-
-    def _source(self, place: str) -> str:
-        return self._sources.setdefault(place, self._calls.source_id())
 
 
 def _rest(pieces: list[str], whole: str) -> str:

@@ -30,9 +30,14 @@ _ITEMS: Final = frozenset({"response.output_item.added", "response.output_item.d
 _ENDINGS: Final = frozenset(
     {"response.completed", "response.incomplete", "response.failed", "response.cancelled"}
 )
+_ANSWERS: Final = frozenset(
+    {"function_call_output", "custom_tool_call_output", "apply_patch_call_output", "computer_call_output"}
+)
+"""Answers to calls that are ours as a rule: some servers make them themselves."""
+
 _PROGRESS: Final = re.compile(
     r"response\.(\w+\.(in_progress|searching|interpreting|generating|completed|failed|calling|compacting)"
-    r"|content_part\.added|audio\..+|\w+_(input|arguments|code|diff)\.done|\w+_diff\.delta|shell_call_\w+\.\w+)"
+    r"|content_part\.added|audio\..+|\w+_(input|arguments|code|diff)\.done|\w+_diff\.delta|shell_call_\w+\.\w+|steer\.\w+)"
     r"|keepalive|ping"
 )
 """What says that something goes on. What came of it is said when the item is done."""
@@ -171,7 +176,9 @@ class OpenAIResponses:
             case "mcp_approval_request":
                 yield from self._tools.mcp_asks(say, item, told)
             case "shell_call_output":
-                yield from self._tools.shell_answered(say, told)
+                yield from self._tools.answered(say, told)
+            case kind if kind in _ANSWERS and say.knows(text_of(told, "call_id")):
+                yield from self._tools.answered(say, told)
             case _ if item.call_id:
                 yield from self._tools.tool_done(say, item, told)
             case _:

@@ -25,12 +25,17 @@ from rejoinder.wire.chunks import Chunk
 
 
 class Tools:
-    """The calls of the response that is under way. `called` is whether any of them is for us to make."""
+    """The calls of the response that is under way."""
 
     def __init__(self, calls: ModelCalls) -> None:
-        self.called = False
         self._calls = calls
+        self._ours: set[str] = set()
         self._unanswered: dict[str, str] = {}
+
+    @property
+    def called(self) -> bool:
+        """Whether any call is for us to make."""
+        return bool(self._ours)
 
     def begin(self, say: Emitter, item: Item, told: JsonObject) -> list[Chunk]:
         """An item of the output was announced; if it is a call, it begins."""
@@ -135,11 +140,17 @@ class Tools:
         if image is not None:
             yield from say.file(*image, provider_metadata=about)
 
-    def shell_answered(self, say: Emitter, told: JsonObject) -> list[Chunk]:
-        """What came of commands that OpenAI ran."""
-        call_id = text_of(told, "call_id")
+    def answered(self, say: Emitter, told: JsonObject) -> list[Chunk]:
+        """The answer to a call, as an item of its own: of commands that OpenAI ran, or of whoever made the call."""
+        call_id, output = text_of(told, "call_id"), told.get("output")
         self._unanswered.pop(call_id, None)
-        return say.tool_output(call_id, {"output": told.get("output")}, name="shell")
+        self._ours.discard(call_id)
+        if told["type"] == "shell_call_output":
+            return say.tool_output(call_id, {"output": output}, name="shell")
+        error = error_of(told, "The call")
+        if error is not None:
+            return say.tool_error(call_id, output if isinstance(output, str) and output else error)
+        return say.tool_output(call_id, output)
 
     def partial_image(self, say: Emitter, item: Item, event: Json) -> list[Chunk]:
         """An image as far as it is drawn."""
@@ -160,7 +171,7 @@ class Tools:
         item.name = name or UNKNOWN_TOOL
         item.call_id = self._calls.call_id(say, text_of(told, "call_id") or item.id)
         if by_us:
-            self.called = True
+            self._ours.add(item.call_id)
         else:
             self._unanswered[item.call_id] = item.name
         return say.tool_input_start(

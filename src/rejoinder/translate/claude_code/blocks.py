@@ -13,8 +13,10 @@ from typing import Final
 from msgspec import Struct, field
 
 from rejoinder.messages import Json, JsonObject
+from rejoinder.translate.anthropic_sources import Sources
 from rejoinder.translate.calls import UNKNOWN_TOOL
-from rejoinder.translate.claude_code.results import server_result, source_of
+from rejoinder.translate.claude_code.accounts import PROVIDER
+from rejoinder.translate.claude_code.results import server_result
 from rejoinder.translate.emitter import Emitter
 from rejoinder.translate.fields import integer_of, object_of, objects_of, text_of, text_or_none
 from rejoinder.translate.notes import Problem
@@ -39,6 +41,8 @@ class Block(Struct, kw_only=True):
     name: str = ""
     said: list[str] = field(default_factory=list[str])
     signature: str = ""
+    cited: list[JsonObject] = field(default_factory=list[JsonObject])
+    citations: list[JsonObject] = field(default_factory=list[JsonObject])
     confirmed: bool = False
     closed: bool = False
 
@@ -46,9 +50,10 @@ class Block(Struct, kw_only=True):
 class Blocks:
     """The blocks of one thread: the main one, or that of a subagent (`parent` is the call that started it)."""
 
-    def __init__(self, parent: str | None = None) -> None:
+    def __init__(self, sources: Sources, parent: str | None = None) -> None:
         self.message_id = ""
         self.spoke = False
+        self._sources = sources
         self._parent = parent
         self._open: dict[int, Block] = {}
         self._said: dict[str, list[Block]] = {}
@@ -72,7 +77,7 @@ class Blocks:
     def _start(self, say: Emitter, index: int, given: JsonObject) -> Iterator[Chunk]:
         kind = text_of(given, "type")
         if kind.endswith("_tool_result"):
-            yield from server_result(say, given)
+            yield from server_result(say, given, self._sources)
             return
         block = self._open[index] = self._new(kind, given)
         if kind == "text" or kind in THOUGHTS:
@@ -87,8 +92,6 @@ class Blocks:
                 title=_title(block.name, given),
                 provider_metadata=self._metadata(),
             )
-        elif kind not in CALLS:
-            say.note(Problem(text=f"content block {kind!r} of Claude is not known: it is kept as it came"))
 
     def delta(self, say: Emitter, event: JsonObject) -> Iterator[Chunk]:
         """`content_block_delta`."""
@@ -113,9 +116,11 @@ class Blocks:
             case "signature_delta":
                 block_or_none.signature += text_of(delta, "signature")
             case "citations_delta":
-                yield from source_of(say, object_of(delta, "citation"))
-            case _:
+                yield from self._cite(say, block_or_none, object_of(delta, "citation"))
+            case _ if block_or_none.kind == "text" or block_or_none.kind in CALLS | THOUGHTS:
                 say.note(Problem(text=f"delta {kind!r} of Claude is not known: it is kept as it came"))
+            case _:
+                pass  # More of a block that we do not know: its snapshot shows it whole.
 
     def stop(self, say: Emitter, event: JsonObject) -> Iterator[Chunk]:
         """`content_block_stop`."""
@@ -128,15 +133,15 @@ class Blocks:
         for given in [{"type": "text", "text": content}] if isinstance(content, str) else objects_of(content):
             kind = text_of(given, "type")
             if kind.endswith("_tool_result"):
-                yield from server_result(say, given)
+                yield from server_result(say, given, self._sources)
             elif kind in CALLS:
                 yield from self._snapshot_of_call(say, message_id, given)
             elif kind == "text" or kind in THOUGHTS:
                 yield from self._snapshot_of_text(say, message_id, given)
             else:
-                say.note(
-                    Problem(text=f"content block {kind!r} of Claude is not known: it is kept as it came")
-                )
+                # Whatever it is: it is shown as it came. While it streams there is nothing to show of it.
+                about = {**(self._metadata() or {}), PROVIDER: {"block": given}}
+                yield from say.custom(f"{PROVIDER}.{kind or 'block'}", provider_metadata=about)
 
     def close(self, say: Emitter) -> Iterator[Chunk]:
         """End what is open: no more will come of it."""
@@ -180,7 +185,7 @@ class Blocks:
             yield from self._say_start(say, block, given)
             yield from self._say_more(say, block, text)
             for citation in objects_of(given, "citations"):
-                yield from source_of(say, citation)
+                yield from self._cite(say, block, citation)
             yield from self._say_end(say, block)
             return
         block.confirmed = True
@@ -208,7 +213,7 @@ class Blocks:
         redacted = text_or_none(given, "data")
         metadata = self._metadata()
         if redacted is not None:
-            metadata = {**(metadata or {}), "anthropic": {"redactedData": redacted}}
+            metadata = {**(metadata or {}), PROVIDER: {"redactedData": redacted}}
         return say.reasoning_start(block.key, provider_metadata=metadata)
 
     def _say_more(self, say: Emitter, block: Block, text: str) -> list[Chunk]:
@@ -224,6 +229,14 @@ class Blocks:
             return begun + say.text(text, block.key)
         return begun + say.reasoning(text, block.key)
 
+    def _cite(self, say: Emitter, block: Block, citation: JsonObject) -> list[Chunk]:
+        if not citation or block.closed:
+            return []
+        said, cite = self._sources.cite(say, citation, PROVIDER)
+        block.cited.append(citation)
+        block.citations.append(cite)
+        return said
+
     def _say_end(self, say: Emitter, block: Block) -> list[Chunk]:
         if block.closed:
             return []
@@ -231,10 +244,13 @@ class Blocks:
         if block.kind in CALLS:
             return self._say_call(say, block)
         if block.kind == "text":
-            return say.text_end(block.key)
+            about = (
+                {**(self._metadata() or {}), PROVIDER: {"citations": block.cited}} if block.cited else None
+            )
+            return say.text_end(block.key, provider_metadata=about, citations=block.citations or None)
         metadata: ProviderMetadata | None = self._metadata()
         if block.signature:
-            metadata = {**(metadata or {}), "anthropic": {"signature": block.signature}}
+            metadata = {**(metadata or {}), PROVIDER: {"signature": block.signature}}
         return say.reasoning_end(block.key, provider_metadata=metadata)
 
     def _say_call(self, say: Emitter, block: Block) -> list[Chunk]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rejoinder.messages import Json, JsonObject
+from rejoinder.translate.anthropic_sources import Sources
 from rejoinder.translate.emitter import Emitter
 from rejoinder.translate.fields import object_of, objects_of, said_of, text_of, text_or_none
 from rejoinder.wire.chunks import Chunk, ProviderMetadata
@@ -62,9 +63,11 @@ class Results:
                 yield from say.tool_output(call_id, output, provider_metadata=_metadata(parent))
 
 
-def server_result(say: Emitter, block: JsonObject) -> Iterator[Chunk]:
+def server_result(say: Emitter, block: JsonObject, sources: Sources) -> Iterator[Chunk]:
     """A result in a message of the assistant: of a tool that the API ran itself."""
     call_id = text_of(block, "tool_use_id")
+    if say.answered(call_id):
+        return  # The block was streamed, and this is its snapshot.
     content = block.get("content")
     code = text_of(content, "error_code")
     if block.get("is_error") is True or code:
@@ -72,20 +75,7 @@ def server_result(say: Emitter, block: JsonObject) -> Iterator[Chunk]:
         return
     is_mcp = text_of(block, "type") == "mcp_tool_result"
     yield from say.tool_output(call_id, output_of(content) if is_mcp else content)
-    for found in objects_of(content) or [object_of(content)]:
-        if text_of(found, "type") in ("web_search_result", "web_fetch_result") and text_of(found, "url"):
-            yield from say.source_url(text_of(found, "url"), text_or_none(found, "title"))
-
-
-def source_of(say: Emitter, citation: JsonObject) -> Iterator[Chunk]:
-    """What a citation cites: a page, or a document that the model was given."""
-    metadata: ProviderMetadata = {"anthropic": {"citation": citation}}
-    url = text_of(citation, "url")
-    if url:
-        yield from say.source_url(url, text_or_none(citation, "title"), provider_metadata=metadata)
-    elif citation:
-        title = text_of(citation, "document_title") or text_of(citation, "title") or "Document"
-        yield from say.source_document(title, "text/plain", provider_metadata=metadata)
+    yield from sources.found(say, content)
 
 
 def output_of(content: Json) -> Json:

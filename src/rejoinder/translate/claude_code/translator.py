@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import count
 from typing import Final, assert_never
 
 from rejoinder.messages import Json, JsonObject, ProviderCallStatus, TurnError
+from rejoinder.translate.anthropic_sources import Sources
 from rejoinder.translate.calls import UNKNOWN_TOOL
 from rejoinder.translate.claude_code.accounts import PROVIDER, Accounts, ending_of, metadata_of
 from rejoinder.translate.claude_code.blocks import Blocks
@@ -42,7 +44,9 @@ class ClaudeCode:
     """Translates one turn. Subagents speak in threads of their own, told by `parent_tool_use_id`."""
 
     def __init__(self) -> None:
-        self._threads: dict[str | None, Blocks] = {None: Blocks()}
+        names = count()
+        self._sources = Sources(lambda: f"s{next(names)}")
+        self._threads: dict[str | None, Blocks] = {None: Blocks(self._sources)}
         self._results = Results()
         self._accounts = Accounts()
         self._notices = Notices()
@@ -114,7 +118,7 @@ class ClaudeCode:
     def _thread(self, event: JsonObject) -> tuple[Blocks, str | None]:
         parent = text_or_none(event, "parent_tool_use_id")
         if parent not in self._threads:
-            self._threads[parent] = Blocks(parent)
+            self._threads[parent] = Blocks(self._sources, parent)
         return self._threads[parent], parent
 
     # What streams
