@@ -152,3 +152,23 @@ def test_answers_that_a_server_gives_itself_are_the_outputs_of_their_calls() -> 
         "openai.function_call_output"
     ]
     assert told_of.ending == Finished(reason="stop")
+
+
+@pytest.mark.parametrize("vendor", ["openai-responses", "openai-chat"])
+def test_a_page_that_is_cited_twice_is_one_source_with_two_citations(vendor: str) -> None:
+    page = {"type": "url_citation", "url": "https://example.com/a", "title": "A"}
+    cited = [{**page, "start_index": 0, "end_index": 2}, {**page, "start_index": 3, "end_index": 5}]
+    text = {"type": "output_text", "text": "So so.", "annotations": cited}
+    message = {"type": "message", "id": "m", "role": "assistant", "content": [text]}
+    events: list[JsonObject] = [{"type": "response.completed", "response": {"output": [message]}}]
+    if vendor == "openai-chat":
+        delta = {"content": "So so.", "annotations": cited}
+        events = [{"choices": [{"index": 0, "delta": delta, "finish_reason": "stop"}]}]
+    parts = told(vendor, events).message.parts
+    (source,) = (part for part in parts if isinstance(part, SourceUrl))
+    (said,) = (part for part in parts if isinstance(part, Text))
+    assert said.citations is not None
+    assert [(cite["source"]["id"], cite["endIndex"]) for cite in said.citations] == [
+        (source.source_id, 2),
+        (source.source_id, 5),
+    ]

@@ -60,7 +60,7 @@ class Blocks:
     def __init__(self, calls: ModelCalls) -> None:
         self._calls = calls
         self._call_ids: dict[str, str] = {}
-        self._sources = Sources(calls.source_id)
+        self._sources = Sources(calls.sources)
 
     def begin(self, say: Emitter, block: Block) -> Iterator[Chunk]:
         """A block begins."""

@@ -8,6 +8,7 @@ from rejoinder.messages import ABSENT, JsonObject, Maybe, ProviderCallStatus, Us
 from rejoinder.translate.emitter import INTERRUPTED, Emitter
 from rejoinder.translate.failures import cut_off
 from rejoinder.translate.notes import CallEnded, CallStarted, Failed, Finished, Problem
+from rejoinder.translate.sources import SourceIds
 from rejoinder.wire.chunks import Chunk, FinishReason
 
 DONE: Final = "[DONE]"
@@ -26,7 +27,7 @@ class ModelCalls:
         self.model = ""
         self._ids: set[str] = set()
         self._call_ids: set[str] = set()
-        self._sources = 0
+        self.sources = SourceIds()
 
     def begin(self, say: Emitter, id: str, model: str) -> list[Chunk]:
         """A call begins, and a step with it. One that is still open was given up."""
@@ -74,11 +75,6 @@ class ModelCalls:
             id = f"{given}-{number}"
         self._call_ids.add(id)
         return id
-
-    def source_id(self) -> str:
-        """An id for a source."""
-        self._sources += 1
-        return f"s{self._sources - 1}"
 
     def _end(self, say: Emitter, status: ProviderCallStatus, *, interrupted: bool) -> list[Chunk]:
         said = say.close(INTERRUPTED if interrupted else None)

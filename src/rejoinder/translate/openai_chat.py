@@ -18,7 +18,7 @@ from rejoinder.translate.model_calls import DONE, ModelCalls
 from rejoinder.translate.notes import Problem
 from rejoinder.translate.openai_chat_calls import ChatCalls
 from rejoinder.translate.openai_chat_thoughts import Thoughts
-from rejoinder.translate.sources import cite_annotation, cite_url
+from rejoinder.translate.sources import cite_annotation
 from rejoinder.wire.chunks import Chunk, FinishReason
 from rejoinder.wire.json import is_array, is_object
 
@@ -209,11 +209,9 @@ class OpenAIChat:
         if annotation in self._annotations:
             return
         self._annotations.append(annotation)
-        id = self._calls.source_id()
-        if "type" in annotation:
-            said, citation = cite_annotation(say, id, annotation, provider=self.provider)
-        else:
-            said, citation = cite_url(say, id, text_of(annotation, "url"))
+        if "type" not in annotation:
+            annotation = {"type": "url_citation", **annotation}
+        said, citation = cite_annotation(say, self._calls.sources, annotation, provider=self.provider)
         yield from said
         if citation is not None:
             self._citations.append(citation)

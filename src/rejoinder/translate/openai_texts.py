@@ -79,8 +79,7 @@ class Texts:
         if not annotation or part.ended or annotation in part.annotations:
             return []
         part.annotations.append(annotation)
-        id = self._calls.source_id()
-        said, citation = cite_annotation(say, id, annotation, provider=item.provider)
+        said, citation = cite_annotation(say, self._calls.sources, annotation, provider=item.provider)
         if citation is not None:
             part.citations.append(citation)
         return said

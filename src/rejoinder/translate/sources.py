@@ -13,6 +13,18 @@ DOCUMENT: Final = "text/plain"
 """What a cited file is, where the vendor does not say."""
 
 
+class SourceIds:
+    """The ids of sources, by where they are: a page is one source, however often it is cited."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, str] = {}
+
+    def of(self, place: str) -> tuple[str, bool]:
+        """The id of a source, and whether it was asked for before."""
+        known = place in self._ids
+        return self._ids.setdefault(place, f"s{len(self._ids)}"), known
+
+
 def cite_url(
     say: Emitter,
     id: str,
@@ -55,7 +67,7 @@ def cite_document(
 
 
 def cite_annotation(
-    say: Emitter, id: str, annotation: JsonObject, *, provider: str
+    say: Emitter, ids: SourceIds, annotation: JsonObject, *, provider: str
 ) -> tuple[list[Chunk], JsonObject | None]:
     """An annotation in OpenAI's words; some servers wrap it in an object named after its type."""
     kind = text_of(annotation, "type")
@@ -64,13 +76,17 @@ def cite_annotation(
     start, end = integer_of(told, "start_index"), integer_of(told, "end_index")
     url = text_of(told, "url")
     if url:
-        return cite_url(say, id, url, text_or_none(told, "title"), start=start, end=end)
+        id, known = ids.of(url)
+        return cite_url(say, id, url, text_or_none(told, "title"), start=start, end=end, known=known)
     file_id = text_of(told, "file_id")
     if not file_id:
         return [], None
+    id, known = ids.of(file_id)
     about = {provider: without(told, "filename")}
     name = text_or_none(told, "filename")
-    return cite_document(say, id, name or file_id, filename=name, about=about, start=start, end=end)
+    return cite_document(
+        say, id, name or file_id, filename=name, about=about, start=start, end=end, known=known
+    )
 
 
 def _citation(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import count
 from typing import Final, assert_never
 
 from rejoinder.messages import Json, JsonObject, ProviderCallStatus, TurnError
@@ -24,6 +23,7 @@ from rejoinder.translate.fields import (
     without,
 )
 from rejoinder.translate.notes import Ending, Failed, Finished, Problem, Remember, Stopped
+from rejoinder.translate.sources import SourceIds
 from rejoinder.wire import json
 from rejoinder.wire.chunks import Chunk
 from rejoinder.wire.json import is_object
@@ -44,8 +44,7 @@ class ClaudeCode:
     """Translates one turn. Subagents speak in threads of their own, told by `parent_tool_use_id`."""
 
     def __init__(self) -> None:
-        names = count()
-        self._sources = Sources(lambda: f"s{next(names)}")
+        self._sources = Sources(SourceIds())
         self._threads: dict[str | None, Blocks] = {None: Blocks(self._sources)}
         self._results = Results()
         self._accounts = Accounts()
