@@ -205,7 +205,7 @@ class OpenHarness:
     def _text_delta(self, say: Emitter, event: JsonObject) -> Iterable[Chunk]:
         place, delta = _place(event), text_of(event, "content")
         self._texts[place] = self._texts.get(place, "") + delta
-        self._spoke.add(text_of(event, "runId"))
+        self._spoke.add(place)
         return [*say.reasoning_end(place), *say.text(delta, place)]
 
     def _text(self, say: Emitter, event: JsonObject) -> Iterator[Chunk]:
@@ -272,8 +272,8 @@ class OpenHarness:
         return ()
 
     def _agent_complete(self, say: Emitter, event: JsonObject) -> Iterator[Chunk]:
-        run_id, result = text_of(event, "runId"), event.get("result")
-        if run_id not in self._spoke and isinstance(result, str) and result:
+        result = event.get("result")
+        if _place(event) not in self._spoke and isinstance(result, str) and result:
             yield from self._text(say, {**event, "content": result})
         if event.get("structuredOutput") is not None:
             yield from say.data("structured-output", event["structuredOutput"])

@@ -242,6 +242,20 @@ async def test_the_first_agent_to_complete_does_not_end_the_flow() -> None:
 
 
 @asynchronous
+async def test_what_a_node_gives_without_having_said_it_is_said() -> None:
+    about: JsonObject = {"runId": "same", "nodeId": "a"}
+    script = events(
+        told_of("flow:start", flowName="f"),
+        told_of("agent:text", content="A", **about),
+        told_of("agent:complete", result="A", **about),
+        told_of("agent:complete", result="B", runId="same", nodeId="b"),
+        told_of("flow:complete", status="complete"),
+    )
+    message = await answer_of(Harness(script))
+    assert [part.text for part in message.parts if isinstance(part, Text)] == ["A", "B"]
+
+
+@asynchronous
 async def test_nodes_without_a_flow_end_when_the_runtime_has() -> None:
     async def script(harness: Harness, message: str, run_id: str) -> None:
         for name in ("a", "b"):
