@@ -243,6 +243,20 @@ def test_an_answer_is_not_over_while_a_task_runs_whose_end_the_model_waits_for()
     assert came.ending == Finished(reason="stop")
 
 
+def test_each_compaction_is_a_part_also_where_no_status_announces_it() -> None:
+    first = system("compact_boundary", compact_metadata={"trigger": "auto"})
+    second = {**system("compact_boundary", compact_metadata={"trigger": "manual"}), "uuid": "second"}
+    came = run(first, second, RESULT)
+    parts = [part.data for part in came.message.parts if isinstance(part, Data)]
+    assert parts == [{"trigger": "auto"}, {"trigger": "manual"}]
+
+
+def test_a_task_of_an_odd_type_ends_nothing() -> None:
+    odd = {"task_id": "t", "task_type": ["local_agent"], "status": {}}
+    came = run(system("task_started", **odd), assistant(TEXT), RESULT)
+    assert came.ending == Finished(reason="stop")
+
+
 def test_compaction_is_one_part_whichever_of_its_signals_come() -> None:
     begins = system("status", status="compacting")
     boundary = system("compact_boundary", compact_metadata={"trigger": "auto", "pre_tokens": 9})

@@ -10,10 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rejoinder.fold import accumulate
-from rejoinder.messages import Approval, JsonObject, Message, Reasoning, StepStart, Text, ToolCall
+from rejoinder.messages import Approval, Json, JsonObject, Message, Reasoning, StepStart, Text, ToolCall
 from rejoinder.translate import Emitter, Problem
 from rejoinder.translate.known_calls import grammar_of
-from rejoinder.wire.chunks import Chunk, Finish, ReasoningEnd, TextStart, ToolInputAvailable, type_of
+from rejoinder.wire.chunks import (
+    Chunk,
+    Finish,
+    MessageMetadata,
+    ReasoningEnd,
+    TextStart,
+    ToolInputAvailable,
+    type_of,
+)
 
 Act = Callable[[Emitter], list[Chunk]]
 
@@ -265,6 +273,25 @@ def test_what_makes_no_sense_is_noted_and_not_said() -> None:
 def test_ids_of_texts_are_unique_in_an_answer() -> None:
     said = _said(lambda say: say.text("a"), lambda say: say.step(), lambda say: say.text("b"))
     assert [chunk.id for chunk in said if isinstance(chunk, TextStart)] == ["t0", "t1"]
+
+
+@pytest.mark.parametrize(
+    ("known", "more", "held"),
+    [
+        ({"a": 1}, {"b": 2}, {"a": 1, "b": 2}),
+        ("word", {"b": 2}, "word"),
+        (7, ["b"], 7),
+        (True, "word", True),
+        (None, "word", "word"),
+        ("word", 7, {"0": "w", "1": "o", "2": "r", "3": "d"}),
+    ],
+)
+def test_metadata_of_which_clients_would_die_are_left_out(known: Json, more: Json, held: Json) -> None:
+    said = _said(
+        lambda say: say.metadata(known),
+        lambda say: say.chunk(MessageMetadata(message_metadata=more)),
+    )
+    assert accumulate(said).metadata == held
 
 
 def _calls(*acts: Act) -> list[ToolCall]:

@@ -66,6 +66,7 @@ class Emitter(Calls):
         self._counts = {"t": 0, "r": 0}
         self._sources = 0
         self.own_steps = False
+        self._metadata: Json = None if message is None else _json(message.metadata)
         self._ids: set[str] = set()
 
     def note(self, note: Note) -> None:
@@ -81,12 +82,12 @@ class Emitter(Calls):
 
     def start(self, message_id: str, metadata: Maybe = ABSENT) -> list[Chunk]:
         """The answer begins. Whoever runs the turn says this, and `end`, `stop` or `fail`."""
-        return self._say(Start(message_id=message_id, message_metadata=_maybe(metadata)))
+        return self._say(Start(message_id=message_id, message_metadata=self._merged(metadata)))
 
     def end(self, reason: FinishReason | None = None, metadata: Maybe = ABSENT) -> list[Chunk]:
         """The answer is complete: what is open ends."""
         ending = self._ending()
-        said: Json = _maybe(metadata)
+        said: Json = self._merged(metadata)
         if self._answered_last and not self.waiting and not self.own_steps:
             # Clients that send on their own when the last step consists of answered calls would do so for ever.
             # A step that they hear of, which takes metadata, tells them that the model had its say.
@@ -101,7 +102,7 @@ class Emitter(Calls):
     def fail(self, error_text: str, metadata: Maybe = ABSENT) -> list[Chunk]:
         """The answer failed, in words for the user."""
         ending = self._ending(INTERRUPTED) + self._say(Error(error_text=error_text))
-        return ending + self._say(Finish(finish_reason="error", message_metadata=_maybe(metadata)))
+        return ending + self._say(Finish(finish_reason="error", message_metadata=self._merged(metadata)))
 
     def interrupt(self) -> list[Chunk]:
         """The answer breaks off here: what is open ends, and calls without a result get to know. No end is said."""
@@ -109,7 +110,8 @@ class Emitter(Calls):
 
     def metadata(self, metadata: Json) -> list[Chunk]:
         """More metadata for the message."""
-        return self._say(MessageMetadata(message_metadata=metadata))
+        said = self._merged(metadata)
+        return [] if said is UNSET else self._say(MessageMetadata(message_metadata=said))
 
     # Steps
 
@@ -294,6 +296,8 @@ class Emitter(Calls):
 
     def chunk(self, chunk: Chunk) -> list[Chunk]:
         """Any chunk as it is, if it may come now."""
+        if isinstance(chunk, MessageMetadata):
+            return self.metadata(chunk.message_metadata)
         said = self._say(chunk)
         for heard in said:
             self._heed(heard)
@@ -352,6 +356,23 @@ class Emitter(Calls):
             said += self.settle(unanswered)
         return said + self.step_end()
 
+    def _merged(self, metadata: Maybe) -> Json:
+        """Metadata as a chunk says them: not, if clients would die of merging them into what they have.
+
+        What was once a text, a number or a boolean takes no more. Use objects.
+        """
+        if is_absent(metadata) or metadata is None:
+            return UNSET if is_absent(metadata) else None
+        known = self._metadata
+        if isinstance(known, str | int | float) and isinstance(metadata, dict | list | str) and metadata:
+            self.note(
+                Problem(text="metadata that are no object take no more: what came is kept and left out")
+            )
+            return UNSET
+        # What is merged is an object from then on, whatever it was.
+        self._metadata = metadata if known is None else {}
+        return metadata
+
     def _say(self, *chunks: Chunk) -> list[Chunk]:
         said: list[Chunk] = []
         for chunk in chunks:
@@ -364,5 +385,5 @@ class Emitter(Calls):
         return said
 
 
-def _maybe(value: Maybe) -> Json:
-    return UNSET if is_absent(value) else value
+def _json(value: Maybe) -> Json:
+    return None if is_absent(value) else value

@@ -83,12 +83,13 @@ class Notices:
         self._tokens = 0
         self._compactions = 0
         self._compacted: JsonObject = {}
+        self._bounded = False
 
     @property
     def working(self) -> bool:
         """Whether a task is under way whose end the model waits for."""
         return any(
-            task.get("task_type") in WAITED_FOR and task.get("status") not in TASK_ENDED
+            text_of(task, "task_type") in WAITED_FOR and text_of(task, "status") not in TASK_ENDED
             for task in self._tasks.values()
         )
 
@@ -120,10 +121,12 @@ class Notices:
 
     def _compaction(self, say: Emitter, event: JsonObject) -> Iterator[Chunk]:
         """What the model remembers was made shorter. A boundary says so, or a status, or both: the part is the same."""
-        if text_of(event, "status") == "compacting":
+        told = text_of(event, "subtype") == "compact_boundary"
+        if text_of(event, "status") == "compacting" or (told and self._bounded):
+            # Where no status announces it, a second boundary is that of a second compaction.
             self._compactions += 1
             self._compacted = {}
-        told = text_of(event, "subtype") == "compact_boundary"
+        self._bounded = told or (self._bounded and text_of(event, "status") != "compacting")
         if told or event.get("compact_result") is not None or event.get("compact_error") is not None:
             self._compacted.update(object_of(event, "compact_metadata"))
             self._compacted.update(without(event, *_ENVELOPE, "status", "permissionMode", "compact_metadata"))
