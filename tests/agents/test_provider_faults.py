@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import AsyncIterator
 
 import pytest
 
 from rejoinder import ModelAgent, tool
 from rejoinder.agents.anthropic import AnthropicMessages
 from rejoinder.agents.openai import OpenAIChat, OpenAIResponses
-from rejoinder.agents.provider import InvalidSetting
+from rejoinder.agents.provider import IDLE_SECONDS, InvalidSetting
 from rejoinder.messages import Json, Turn
+from rejoinder.ports.agents import ALIVE, Agent, Call
 from rejoinder.ports.providers import ProviderAdapter
 from rejoinder.testing.oracle import Oracle
 from rejoinder.wire.chunks import Error, Finish
@@ -116,6 +119,33 @@ async def test_an_answer_that_stalls_fails_and_is_kept_as_far_as_it_came(vendor:
         await check_failure(on, oracle, turn, "provider-stalled", "Grüße a")
         await agent.aclose()
         await goes_on(on, vendor)
+
+
+@ALL
+@asynchronous
+async def test_a_model_that_thinks_in_silence_is_waited_for_while_its_line_is_alive(vendor: str) -> None:
+    async with stage() as on, VendorServer((answer(vendor, *PIECES, fault="think"),)) as server:
+        agent = ModelAgent(provider(vendor, server.url))
+        assert agent.idle_seconds == IDLE_SECONDS
+        alive = asyncio.Event()
+
+        async def run(call: Call) -> AsyncIterator[Json]:
+            async for event in agent.run(call):
+                if event == ALIVE:
+                    alive.set()
+                yield event
+
+        running = asyncio.create_task(on.run(Agent("thinker", run, agent.translate)))
+        for _ in range(5):
+            alive.clear()
+            await alive.wait()
+            await on.clock.advance(on.limits.idle_seconds - 5)
+        server.heard.set()
+        turn = await running
+        assert turn.status == "succeeded"
+        assert texts(await on.answer()) == ["Grüße an alle."]
+        assert all(await on.events()), "nothing is kept of comments"
+        await agent.aclose()
 
 
 @ALL

@@ -14,8 +14,11 @@ from rejoinder.messages import Json, JsonObject
 from rejoinder.wire import json
 from rejoinder.wire.json import is_object
 
-Fault: TypeAlias = Literal["cut", "stall"]
-"""`cut` drops the connection after the last piece, `stall` says nothing more and keeps it."""
+Fault: TypeAlias = Literal["cut", "stall", "think"]
+"""`cut` drops the connection after the last piece, `stall` says nothing more and keeps it. `think` says comments before
+its last piece, as gateways do while a model thinks, until `heard` is set."""
+
+COMMENT: Final = b": keep-alive\n\n"
 
 
 class Reply(Struct, frozen=True):
@@ -40,6 +43,8 @@ class VendorServer(Struct):
 
     replies: Sequence[Reply]
     requests: list[Request] = field(default_factory=list[Request])
+    heard: asyncio.Event = field(default_factory=asyncio.Event)
+    """To be set when it has thought for long enough."""
     gone: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a client has left while it was answered."""
     _server: asyncio.Server | None = None
@@ -79,6 +84,10 @@ class VendorServer(Struct):
             self._answering.discard(task)
             writer.close()
 
+    async def _send(self, writer: asyncio.StreamWriter, piece: bytes) -> None:
+        writer.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
+        await writer.drain()
+
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while head := await reader.readuntil(b"\r\n\r\n"):
             lines = head.decode().split("\r\n")
@@ -93,9 +102,11 @@ class VendorServer(Struct):
                 "transfer-encoding: chunked",
             ]
             writer.write("\r\n".join([*said, "", ""]).encode())
-            for piece in reply.pieces:
-                writer.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
-                await writer.drain()
+            for place, piece in enumerate(reply.pieces, 1):
+                while reply.fault == "think" and place == len(reply.pieces) and not self.heard.is_set():
+                    await self._send(writer, COMMENT)
+                    await asyncio.sleep(0.01)
+                await self._send(writer, piece)
             if reply.fault == "cut":
                 return
             if reply.fault == "stall":

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, assert_never
 
 from rejoinder.agents.files import inline_of
 from rejoinder.agents.frameworks import as_json, decisions, relayed, shown
+from rejoinder.agents.provider import IDLE_SECONDS
 from rejoinder.agents.requests import object_text, output_text
 from rejoinder.agents.sse_events import events_from
 from rejoinder.messages import Json, JsonObject
@@ -45,6 +46,7 @@ class AgUi:
     ) -> None:
         self._source = source
         self._name = name
+        self.idle_seconds: float = IDLE_SECONDS
         self._headers = dict(headers or {})
         self._tools = [*tools]
         self._forwarded = forwarded

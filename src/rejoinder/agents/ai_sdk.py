@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, Callable, Mapping
 from typing import Literal, TypeAlias
 
 from rejoinder.agents.frameworks import relayed
+from rejoinder.agents.provider import IDLE_SECONDS
 from rejoinder.agents.sse_events import events_from
 from rejoinder.convert.ui import to_ui
 from rejoinder.messages import Json, JsonObject
@@ -36,6 +37,7 @@ class AiSdk:
         self._source = source
         self._translate: Translator = ChunkStream if speaks == "chunks" else ModelStream
         self._name = name
+        self.idle_seconds: float = IDLE_SECONDS
         self._headers = dict(headers or {})
         self._body = dict(body or {})
 

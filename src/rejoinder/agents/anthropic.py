@@ -64,13 +64,12 @@ class AnthropicMessages(VendorProvider["AsyncAnthropic"]):
         class Named(AnthropicTranslator):
             provider = name
 
-        super().__init__(name, model, Named, settings or {})
+        super().__init__(name, model, Named, settings or {}, idle_seconds)
         self._base_url = None if base_url is None else server(base_url)
         self._api_key = _NO_KEY if api_key is None and base_url is not None else api_key
         self._max_tokens = max_tokens
         self._headers = dict(headers or {})
         self._retries = retries
-        self._idle_seconds = idle_seconds
 
     def _connect(self) -> AsyncAnthropic:
         import httpx2
@@ -81,7 +80,7 @@ class AnthropicMessages(VendorProvider["AsyncAnthropic"]):
             base_url=self._base_url,
             default_headers=self._headers,
             max_retries=self._retries,
-            timeout=httpx2.Timeout(self._idle_seconds, connect=CONNECT_SECONDS),
+            timeout=httpx2.Timeout(self.idle_seconds, connect=CONNECT_SECONDS),
         )
         if client.api_key is None and client.auth_token is None and client.credentials is None:
             raise self._no_key("ANTHROPIC_API_KEY")

@@ -29,6 +29,7 @@ from rejoinder.agents.claude_prompts import (
     refused,
 )
 from rejoinder.agents.claude_sessions import Sessions
+from rejoinder.agents.provider import IDLE_SECONDS
 from rejoinder.messages import Json, JsonObject, ToolCall
 from rejoinder.ports.agents import Call, Run
 from rejoinder.ports.clock import Clock, SystemClock
@@ -88,6 +89,7 @@ class ClaudeCode:
         self._options = options or ClaudeAgentOptions()
         self._cwd = cwd
         self._name = name
+        self.idle_seconds: float = IDLE_SECONDS
         self._waiting_seconds = waiting_seconds
         self._waiting_max = waiting_max
         self._clock: Clock = SystemClock() if clock is None else clock

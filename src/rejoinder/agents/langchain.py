@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rejoinder.agents.frameworks import bytes_of, relayed, shown
 from rejoinder.agents.langchain_messages import langchain_messages
+from rejoinder.agents.provider import IDLE_SECONDS
 from rejoinder.messages import Json
 from rejoinder.ports.agents import Call, Run
 from rejoinder.translate import Translator
@@ -29,6 +30,7 @@ class LangChain:
         self.model: Final = model
         self._instructions = instructions
         self._name = name
+        self.idle_seconds: float = IDLE_SECONDS
 
     @property
     def name(self) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rejoinder.agents.frameworks import bytes_of, decisions, relayed, shown
 from rejoinder.agents.langchain_messages import langchain_messages
+from rejoinder.agents.provider import IDLE_SECONDS
 from rejoinder.messages import Json, JsonObject
 from rejoinder.messages.provider_message import ProviderMessage
 from rejoinder.ports.agents import Call, Run
@@ -51,6 +52,7 @@ class LangGraph:
     ) -> None:
         self.graph: Final[Any] = graph
         self._name = name
+        self.idle_seconds: float = IDLE_SECONDS
         self._modes = [*modes]
         self._subgraphs = subgraphs
         self._given = given

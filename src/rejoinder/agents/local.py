@@ -76,15 +76,15 @@ class LocalModel(OpenAIChat):
         )
         self._key = key
 
-    async def events(self, params: ProviderCallParams) -> AsyncGenerator[bytes, None]:
+    async def signs(self, params: ProviderCallParams) -> AsyncGenerator[bytes, None]:
         """Make a call and yield the server's events."""
         async with self._starting:
             if self._server is None:
                 server = self._server = await asyncio.to_thread(self._load)
                 self._base_url = f"{server.listening_address}/v1"
-        async with aclosing(super().events(params)) as events:
-            async for event in events:
-                yield event
+        async with aclosing(super().signs(params)) as signs:
+            async for sign in signs:
+                yield sign
 
     async def aclose(self) -> None:
         """Let go of the model."""

@@ -68,12 +68,11 @@ class _OpenAI(VendorProvider["AsyncOpenAI"]):
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
         need("openai", "openai")
-        super().__init__(name, model, self._understands(name), settings or {})
+        super().__init__(name, model, self._understands(name), settings or {}, idle_seconds)
         self._base_url = None if base_url is None else server(base_url)
         self._api_key = _NO_KEY if api_key is None and base_url is not None else api_key
         self._headers = dict(headers or {})
         self._retries = retries
-        self._idle_seconds = idle_seconds
 
     def _connect(self) -> AsyncOpenAI:
         import httpx2
@@ -85,7 +84,7 @@ class _OpenAI(VendorProvider["AsyncOpenAI"]):
                 base_url=self._base_url,
                 default_headers=self._headers,
                 max_retries=self._retries,
-                timeout=httpx2.Timeout(self._idle_seconds, connect=CONNECT_SECONDS),
+                timeout=httpx2.Timeout(self.idle_seconds, connect=CONNECT_SECONDS),
             )
         except OpenAIError as error:
             raise self._no_key("OPENAI_API_KEY") from error

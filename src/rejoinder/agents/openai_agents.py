@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rejoinder.agents.frameworks import as_json, decisions, relayed, shown
 from rejoinder.agents.openai_responses_request import response_items
+from rejoinder.agents.provider import IDLE_SECONDS
 from rejoinder.messages import Json, JsonObject
 from rejoinder.ports.agents import Call, Run
 from rejoinder.translate import Translator
@@ -39,6 +40,7 @@ class OpenAIAgents:
     ) -> None:
         self.agent: Final = agent
         self._name = name or agent.name
+        self.idle_seconds: float = IDLE_SECONDS
         self._context = context
         self._max_turns = max_turns
         self._run_config = run_config

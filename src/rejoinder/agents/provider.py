@@ -17,6 +17,7 @@ from rejoinder.agents.answers import Answer
 from rejoinder.agents.errors import ProviderCredentials, ProviderCutOff, ProviderGarbled
 from rejoinder.errors import InvalidJson, RejoinderError
 from rejoinder.messages import Json, JsonObject
+from rejoinder.ports.agents import ALIVE
 from rejoinder.ports.providers import ProviderCallParams, ProviderCallResult
 from rejoinder.translate import Translator
 from rejoinder.translate.fields import object_of, text_of
@@ -65,21 +66,31 @@ class VendorProvider(ABC, Generic[Client]):
     """A provider on top of a vendor's SDK, which owns authentication, retries and time-outs.
 
     There is one client for each event loop that calls, made with the first call; `aclose` gives back the one of the
-    running loop.
+    running loop. `idle_seconds` is how long nothing at all may come.
     """
 
-    def __init__(self, name: str, model: str, translate: Translator, settings: Mapping[str, Json]) -> None:
+    def __init__(
+        self, name: str, model: str, translate: Translator, settings: Mapping[str, Json], idle_seconds: float
+    ) -> None:
         self.name: Final = name
         self.model: Final = model
         self.translate: Final = translate
         self.settings: Final = dict(settings)
+        self.idle_seconds: Final = idle_seconds
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Client] = WeakKeyDictionary()
 
     async def events(self, params: ProviderCallParams) -> AsyncGenerator[bytes, None]:
         """Make a call and yield the vendor's events. Closing the iterator closes the connection."""
-        async with aclosing(self._call(self._request(params))) as events:
-            async for event in events:
-                yield event
+        async with aclosing(self.signs(params)) as signs:
+            async for sign in signs:
+                if sign != ALIVE:
+                    yield sign
+
+    async def signs(self, params: ProviderCallParams) -> AsyncGenerator[bytes, None]:
+        """The same, with `ALIVE` wherever bytes came and no event: vendors keep a line alive while a model thinks."""
+        async with aclosing(self._call(self._request(params))) as signs:
+            async for sign in signs:
+                yield sign
 
     async def complete(self, params: ProviderCallParams) -> ProviderCallResult:
         """Make a call and wait for all of the answer."""
@@ -100,6 +111,9 @@ class VendorProvider(ABC, Generic[Client]):
         ended = False
         async with self._response(self._client(), request) as response:
             async for data in _data(response):
+                if data == ALIVE:
+                    yield data
+                    continue
                 try:
                     event = json.decode(data)
                 except InvalidJson as error:
@@ -179,11 +193,11 @@ def reason_of(error: BaseException) -> str:
 
 
 async def _data(response: Response) -> AsyncIterator[bytes]:
-    """The data of the events; a response that was not streamed is one event."""
+    """The data of the events, or `ALIVE` for a piece that completes none; what was not streamed is one event."""
     if response.whole:
         yield b"".join([piece async for piece in response.pieces])
         return
     reader = EventReader()
     async for piece in response.pieces:
-        for data in reader.feed(piece):
+        for data in [*reader.feed(piece)] or [ALIVE]:
             yield data

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from rejoinder.agents.frameworks import bytes_of, decisions, relayed, shown
+from rejoinder.agents.provider import IDLE_SECONDS
 from rejoinder.agents.pydantic_ai_messages import pydantic_ai_messages
 from rejoinder.messages import Json
 from rejoinder.ports.agents import Call, Run
@@ -36,6 +37,7 @@ class PydanticAI:
     ) -> None:
         self.agent: Final[Any] = agent
         self._name = name or agent.name or "pydantic-ai"
+        self.idle_seconds: float = IDLE_SECONDS
         self._deps = deps
         self._options = dict(options or {})
 

@@ -11,6 +11,7 @@ import msgspec
 from rejoinder.messages import Json, JsonObject, is_absent
 from rejoinder.ports.agents import AgentError
 from rejoinder.ports.providers import (
+    LivelyProvider,
     Provider,
     ProviderAdapter,
     ProviderCallParams,
@@ -41,7 +42,7 @@ async def events_of(
 ) -> AsyncGenerator[bytes | JsonObject, None]:
     """One call. `streams` says whether one that can stream shall."""
     if isinstance(provider, Provider):
-        events = provider.events(params)
+        events = provider.signs(params) if isinstance(provider, LivelyProvider) else provider.events(params)
         try:
             async for event in events:
                 yield _quoted(event)

@@ -20,7 +20,7 @@ from rejoinder.engine.progress import Progress
 from rejoinder.engine.tool_loop import ToolLoop
 from rejoinder.messages import AgentContext, Json, JsonObject, Message, ToolCall
 from rejoinder.messages.provider_message import ProviderMessage, ProviderTextPart
-from rejoinder.ports.agents import Call, Run
+from rejoinder.ports.agents import ALIVE, Call, Run
 from rejoinder.ports.providers import (
     Provider,
     ProviderAdapter,
@@ -139,6 +139,11 @@ class ModelAgent:
         """What its events mean."""
         return self._translate
 
+    @property
+    def idle_seconds(self) -> float:
+        """How long the provider may be silent, as it says itself."""
+        return float(getattr(self.provider, "idle_seconds", None) or 0.0)
+
     async def aclose(self) -> None:
         """Let go of the provider's connections."""
         close = getattr(self.provider, "aclose", None)
@@ -149,7 +154,8 @@ class ModelAgent:
         progress = Progress(call, self._translate())
         async with aclosing(self._answer(call, progress)) as events:
             async for event in events:
-                progress.hear(event)
+                if event != ALIVE:
+                    progress.hear(event)
                 yield event
                 if call.stop.pressed:
                     return

@@ -25,7 +25,7 @@ from rejoinder.engine.writer import RETRY_SECONDS_MAX, PageWriter, retry_seconds
 from rejoinder.errors import RejoinderError
 from rejoinder.history.budget import HistoryBudget
 from rejoinder.messages import Json, JsonObject, Message, Turn, TurnError
-from rejoinder.ports.agents import AgentError, AgentProtocol, Call, Stop
+from rejoinder.ports.agents import ALIVE, AgentError, AgentProtocol, Call, Patient, Stop
 from rejoinder.ports.clock import Clock
 from rejoinder.ports.history import HistoryBuilder
 from rejoinder.ports.journal import NoSuchTurn, Page, Seal, StoreUnavailable, TurnBegun
@@ -44,7 +44,7 @@ class TurnLimits(Struct, frozen=True, kw_only=True):
     """How long what may last, in seconds."""
 
     idle_seconds: float = 60.0
-    """An agent that says nothing for so long has stalled."""
+    """An agent that says nothing for so long has stalled, unless it says of itself that it may be silent for longer."""
 
     tool_seconds: float = 900.0
     """While a call has no result it is the tool that is silent, and tools take their time."""
@@ -222,6 +222,8 @@ class _Running:
                 self._heard = True
                 if self._stop.pressed:
                     self._recorder.stop(self._stop.reason)
+                if event == ALIVE:
+                    continue
                 self._recorder.event(event)
                 if self._log.crowded:
                     await self._log.room()
@@ -262,7 +264,13 @@ class _Running:
     def _silence_seconds_max(self) -> float:
         if self._recorder.announced:
             return self._limits.close_seconds
-        return self._limits.tool_seconds if self._recorder.waiting else self._limits.idle_seconds
+        if self._recorder.waiting:
+            return self._limits.tool_seconds
+        # It gives up by itself then, and says it better; only if it does not, we do.
+        patience = (
+            self._agent.idle_seconds + self._limits.close_seconds if isinstance(self._agent, Patient) else 0
+        )
+        return max(self._limits.idle_seconds, patience)
 
     async def _look(self) -> None:
         """Whether somebody wants the turn to stop. While it speaks, every page that is written tells."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterable, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
@@ -82,9 +82,13 @@ class Call(Struct, frozen=True, kw_only=True):
         return "\n".join(part.text for part in parts if isinstance(part, Text))
 
 
+ALIVE: Final = b""
+"""An event without anything in it: whoever yields it is silent, but alive. Nothing is kept of it."""
+
 Run: TypeAlias = Callable[[Call], AsyncIterable[Json | bytes]]
-"""Does the work and yields what the vendor says. It ends by itself soon after `call.stop` is pressed; if not, it is
-cancelled. What it raises fails the turn; what it yielded before is kept."""
+"""Does the work and yields what the vendor says, or `ALIVE` while the vendor is at work without a word. It ends by
+itself soon after `call.stop` is pressed; if not, it is cancelled. What it raises fails the turn; what it yielded before
+is kept."""
 
 
 @runtime_checkable
@@ -104,6 +108,16 @@ class AgentProtocol(Protocol):
     @property
     def translate(self) -> Translator:
         """The meaning."""
+        ...
+
+
+@runtime_checkable
+class Patient(Protocol):
+    """An agent that knows how long it may be silent, and sees to it itself: a turn gives it that time."""
+
+    @property
+    def idle_seconds(self) -> float:
+        """In seconds. A turn's own limit counts where it is longer."""
         ...
 
 

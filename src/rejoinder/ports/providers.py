@@ -155,5 +155,14 @@ class Provider(StreamingProviderAdapter, Protocol):
         ...
 
 
+@runtime_checkable
+class LivelyProvider(Provider, Protocol):
+    """One that tells a line without events from a dead one: vendors keep it alive while a model thinks."""
+
+    def signs(self, params: ProviderCallParams) -> AsyncIterator[bytes]:
+        """The events, and `ALIVE` wherever something came and no event."""
+        ...
+
+
 ToolChoice: TypeAlias = Literal["auto", "required", "none"]
 """What every provider understands as `tool_choice`; `{"name": …}` is one tool, anything else the vendor's own."""
