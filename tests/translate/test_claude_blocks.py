@@ -158,7 +158,7 @@ def test_a_block_of_tomorrow_is_shown_as_it_came() -> None:
 
 
 def test_a_result_of_the_api_that_was_streamed_is_not_a_second_one_in_its_snapshot() -> None:
-    call = {"type": "server_tool_use", "id": "w", "name": "web_search", "input": {}}
+    call: JsonObject = {"type": "server_tool_use", "id": "w", "name": "web_search", "input": {}}
     failed = {
         "type": "web_search_tool_result",
         "tool_use_id": "w",
@@ -252,7 +252,7 @@ def test_each_compaction_is_a_part_also_where_no_status_announces_it() -> None:
 
 
 def test_a_task_of_an_odd_type_ends_nothing() -> None:
-    odd = {"task_id": "t", "task_type": ["local_agent"], "status": {}}
+    odd: JsonObject = {"task_id": "t", "task_type": ["local_agent"], "status": {}}
     came = run(system("task_started", **odd), assistant(TEXT), RESULT)
     assert came.ending == Finished(reason="stop")
 
