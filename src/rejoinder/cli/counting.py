@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Final, Literal
@@ -9,14 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 import typer
 
 from rejoinder.cli.database import DEFAULT_SCHEMA, Database, Schema
-from rejoinder.cli.offline import DEFAULT_TENANT, opened, run
+from rejoinder.cli.offline import DEFAULT_TENANT, opened, progress, run
 from rejoinder.cli.streams import misuse, write_line
 
 if TYPE_CHECKING:
     from rejoinder.ports.analytics import By, Measure, Row, Span
 
-BAR_CELLS: Final = 24
 DAYS: Final = 30
+
+PIPED_CELLS: Final = 120
+"""What is not shown on a terminal has this width."""
 
 
 def stats(
@@ -61,20 +64,25 @@ def stats(
     begin = end - timedelta(days=DAYS - 1) if first is None else first.date()
     if begin > end:
         misuse(f"--from {begin} comes after --to {end}")
-    for name, rows in run(_measured(chosen, by, (begin, end), tenant, database, schema)):
-        if as_json:
+    span, whose = (begin, end), None if by == "tenant" else tenant
+    found = run(_measured(chosen, by, span, whose, database, schema))
+    if as_json:
+        for name, rows in found:
             _write(name, rows)
-        else:
-            _show(name, by, rows)
+    else:
+        _show(by, span, whose, found)
 
 
 async def _measured(
-    measures: Sequence[Measure], by: By, span: Span, tenant: str, database: str | None, schema: str
+    measures: Sequence[Measure], by: By, span: Span, whose: str | None, database: str | None, schema: str
 ) -> list[tuple[Measure, Sequence[Row]]]:
     from rejoinder.ports.analytics import measured
+    from rejoinder.ports.journal import StoreMisconfigured
 
     async with opened(database, schema) as store:
-        whose = None if by == "tenant" else tenant
+        # Once, and for days that have been written into: in a large database, a year takes a minute.
+        with progress("Counting", "days", passing=True) as told, contextlib.suppress(StoreMisconfigured):
+            await store.tally_days(span, told=told)
         return [(name, await measured(store, name, by, span, tenant=whose)) for name in measures]
 
 
@@ -85,37 +93,17 @@ def _write(name: Measure, rows: Sequence[Row]) -> None:
         write_line(msgspec.json.encode({"measure": name, **msgspec.to_builtins(row)}))
 
 
-def _show(name: Measure, by: By, rows: Sequence[Row]) -> None:
-    import msgspec
+def _show(by: By, span: Span, whose: str | None, found: Sequence[tuple[Measure, Sequence[Row]]]) -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    console = Console()
-    if not rows:
-        console.print(f"[bold]{name}[/]: nothing in these days\n")
-        return
-    table = Table(title=name, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    known = [msgspec.to_builtins(row, str_keys=True) for row in rows]
-    columns = [column for column in known[0] if column != "key"]
-    table.add_column(by)
-    numbers = [column for column in columns if any(isinstance(row.get(column), int) for row in known)]
-    for column in columns:
-        table.add_column(_words(column), justify="right" if column in numbers else "left")
-    # The first number is what the measure is named after.
-    drawn = numbers[0] if numbers else None
-    most = max((row.get(drawn) or 0 for row in known), default=0) if drawn else 0
-    table.add_column("")
-    for row in known:
-        value = row.get(drawn) or 0 if drawn else 0
-        bar = "█" * round(BAR_CELLS * value / most) if most else ""
-        table.add_row(row["key"], *(_cell(row.get(column)) for column in columns), f"[cyan]{bar}[/]")
-    console.print(table)
-    console.print()
+    from rejoinder.cli.stat_tables import show
 
-
-def _cell(value: object) -> str:
-    return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _words(column: str) -> str:
-    return "".join(f" {each.lower()}" if each.isupper() else each for each in column)
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = PIPED_CELLS
+    console.print(f"{whose or 'all tenants'}, {span[0]} to {span[1]} (UTC)\n", style="bright_black")
+    for name, rows in found:
+        if rows:
+            show(console, by, span, rows)
+        else:
+            console.print(f"[bold underline]{name}[/]: nothing in these days\n")

@@ -71,13 +71,18 @@ def _agent(reference: str) -> AgentProtocol:
 
 
 @contextmanager
-def progress(what: str, unit: str) -> Generator[Callable[[int, int | None], None]]:
-    """A bar on a terminal, and nothing anywhere else. Called with how many are done, and of how many if it is known."""
+def progress(what: str, unit: str, *, passing: bool = False) -> Generator[Callable[[int, int | None], None]]:
+    """A bar on a terminal, and nothing anywhere else. Called with how many are done, and of how many if it is known.
+
+    A passing one is gone when it is done.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn(unit), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
+    with Progress(
+        *columns, console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=passing
+    ) as bar:
         task = bar.add_task(unit, total=None)
 
         def told(done: int, total: int | None = None) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Column,
     Date,
     Double,
+    ForeignKeyConstraint,
     Index,
     MetaData,
     Numeric,
@@ -23,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from rejoinder.stores.postgres.columns import identifier, key, number, time
+from rejoinder.stores.postgres.columns import belongs_to, identifier, key, number, time
 from rejoinder.stores.postgres.sessions import quoted
 
 DOUBTING: Final = "doubt_day"
@@ -79,7 +80,7 @@ def define_tallies(metadata: MetaData) -> None:
         PrimaryKeyConstraint("day"),
     )
     _by_day("doubted_day", metadata)
-    _by_day(
+    _tally(
         "turn_tally",
         metadata,
         identifier("tenant"),
@@ -87,7 +88,7 @@ def define_tallies(metadata: MetaData) -> None:
         number("turns"),
         *(Column(name, ARRAY(Double)) for name in ("first_token_ms", "duration_ms")),
     )
-    _by_day(
+    _tally(
         "call_tally",
         metadata,
         identifier("tenant"),
@@ -99,7 +100,7 @@ def define_tallies(metadata: MetaData) -> None:
         ),
         Column("cost_amount", Numeric, nullable=False),
     )
-    _by_day(
+    _tally(
         "tool_tally",
         metadata,
         identifier("tenant"),
@@ -116,14 +117,19 @@ def define_triggers(metadata: MetaData) -> None:
         event.listen(metadata, "after_create", DDL(text))  # type: ignore[no-untyped-call]  # SQLAlchemy has not annotated it.
 
 
-def _by_day(name: str, metadata: MetaData, *columns: Column[Any]) -> Table:
+def _tally(name: str, metadata: MetaData, *columns: Column[Any]) -> Table:
+    """What there was on a day that is tallied, and gone when it no longer is."""
+    return _by_day(name, metadata, *columns, belongs_to(metadata, "day", "tallied_day.day"))
+
+
+def _by_day(name: str, metadata: MetaData, *more: Column[Any] | ForeignKeyConstraint) -> Table:
     """A table whose rows belong to a day. A key, for those who replicate our tables."""
     return Table(
         name,
         metadata,
         key(),
         Column("day", Date, nullable=False),
-        *columns,
+        *more,
         PrimaryKeyConstraint("key"),
         Index(f"{name}_day", "day"),
     )

@@ -24,7 +24,8 @@ CREATE TABLE {schema}.turn_tally (
     turns bigint NOT NULL,
     first_token_ms double precision[],
     duration_ms double precision[],
-    CONSTRAINT turn_tally_pkey PRIMARY KEY (key)
+    CONSTRAINT turn_tally_pkey PRIMARY KEY (key),
+    CONSTRAINT turn_tally_day_fkey FOREIGN KEY (day) REFERENCES {schema}.tallied_day (day) ON DELETE CASCADE
 );
 CREATE INDEX turn_tally_day ON {schema}.turn_tally (day);
 
@@ -45,7 +46,8 @@ CREATE TABLE {schema}.call_tally (
     reasoning_tokens bigint NOT NULL,
     total_tokens bigint NOT NULL,
     cost_amount numeric NOT NULL,
-    CONSTRAINT call_tally_pkey PRIMARY KEY (key)
+    CONSTRAINT call_tally_pkey PRIMARY KEY (key),
+    CONSTRAINT call_tally_day_fkey FOREIGN KEY (day) REFERENCES {schema}.tallied_day (day) ON DELETE CASCADE
 );
 CREATE INDEX call_tally_day ON {schema}.call_tally (day);
 
@@ -60,7 +62,8 @@ CREATE TABLE {schema}.tool_tally (
     succeeded bigint NOT NULL,
     failed bigint NOT NULL,
     denied bigint NOT NULL,
-    CONSTRAINT tool_tally_pkey PRIMARY KEY (key)
+    CONSTRAINT tool_tally_pkey PRIMARY KEY (key),
+    CONSTRAINT tool_tally_day_fkey FOREIGN KEY (day) REFERENCES {schema}.tallied_day (day) ON DELETE CASCADE
 );
 CREATE INDEX tool_tally_day ON {schema}.tool_tally (day);
 
