@@ -47,7 +47,7 @@ NPM: Final = Need(
 WEB: Final = Need(
     "building the web pages, and three clients (npm packages)",
     (
-        "tests/web/test_build.py",
+        *("tests/web/test_build.py", "tests/web/test_blocks.py"),
         *(f"tests/web/browser/test_{name}.py" for name in ("clients", "axe", "example")),
     ),
 )

@@ -100,6 +100,16 @@ async def _asked(call: Call) -> AsyncIterator[JsonObject]:
             for number in range(int(count)):
                 await PACE.reached(call.conversation.id, number + 1)
                 yield {"type": "text", "text": f"w{number} "}
+        case ["tool", "and", count, *_]:
+            for event in _call("sum-1", "add", {"numbers": [2, 3]}, {"type": "output", "output": 5}):
+                yield event
+            for number in range(int(count)):
+                await PACE.reached(call.conversation.id, number + 1)
+                yield {"type": "text", "text": f"w{number} "}
+        case ["paragraphs", count, *_]:
+            for number in range(int(count)):
+                await PACE.reached(call.conversation.id, number + 1)
+                yield {"type": "text", "text": f"Paragraph {number}.\n\n"}
         case ["wait", *_]:
             yield {"type": "text", "text": "Waiting"}
             await call.stop.wait()

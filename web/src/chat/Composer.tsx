@@ -1,6 +1,6 @@
 // Where one writes: text, files by button, paste or drop, and what sends or stops.
 import type { FileUIPart } from "ai";
-import { useCallback, useEffect, useRef, useState, type ClipboardEvent, type DragEvent, type KeyboardEvent } from "react";
+import { memo, useCallback, useEffect, useRef, useState, type ClipboardEvent, type DragEvent, type KeyboardEvent } from "react";
 import { Attachment } from "../parts/Attachment";
 import { Icon } from "../shell/Icon";
 import type { Draft } from "./useConversation";
@@ -32,7 +32,10 @@ type Props = {
   onEditLast: () => void;
 };
 
-export function Composer({ busy, stopping, onSend, onStop, onEditLast }: Props) {
+/** The browser does it itself, without laying out the page for each letter. */
+const SIZES_ITSELF = CSS.supports("field-sizing", "content");
+
+export const Composer = memo(function Composer({ busy, stopping, onSend, onStop, onEditLast }: Props) {
   const [text, setText] = useState("");
   const [files, setFiles] = useState<FileUIPart[]>([]);
   const [problem, setProblem] = useState("");
@@ -49,7 +52,7 @@ export function Composer({ busy, stopping, onSend, onStop, onEditLast }: Props) 
   // The field is as high as what is in it; the style sheet says how high it may become.
   useEffect(() => {
     const node = field.current;
-    if (!node) return;
+    if (!node || SIZES_ITSELF) return;
     node.style.height = "auto";
     node.style.height = `${node.scrollHeight}px`;
   }, [text]);
@@ -167,4 +170,4 @@ export function Composer({ busy, stopping, onSend, onStop, onEditLast }: Props) 
       </div>
     </form>
   );
-}
+});

@@ -1,5 +1,5 @@
 // A conversation on the screen: loaded first, then live.
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { ActionsContext } from "../parts/actions";
 import { Icon } from "../shell/Icon";
 import { Problem, readConversation, type ConversationPage } from "../wire/api";
@@ -60,20 +60,26 @@ function Live({ id, page, onChanged, onBegin }: LiveProps) {
   const { messages, status, error, connection, notice, stopping } = conversation;
   const busy = status === "streaming" || status === "submitted";
   const [editing, setEditing] = useState<string | null>(null);
-  const lastOfUser = useMemo(() => messages.findLast((message) => message.role === "user")?.id ?? null, [messages]);
+  const lastOfUser = messages.findLast((message) => message.role === "user")?.id ?? null;
 
-  const send = (draft: Draft) => {
-    onBegin();
-    conversation.send(draft);
-  };
+  // What is handed on stays the same while an answer streams: who gets it is not drawn again.
+  const { does } = conversation;
+  const send = useCallback(
+    (draft: Draft) => {
+      onBegin();
+      does.send(draft);
+    },
+    [onBegin, does],
+  );
+  const editLast = useCallback(() => setEditing(lastOfUser), [lastOfUser]);
 
   useEffect(() => {
     const stop = (event: KeyboardEvent) => {
-      if (event.key === "Escape" && busy && !event.defaultPrevented) conversation.stop();
+      if (event.key === "Escape" && busy && !event.defaultPrevented) does.stop();
     };
     window.addEventListener("keydown", stop);
     return () => window.removeEventListener("keydown", stop);
-  });
+  }, [busy, does]);
 
   return (
     <ActionsContext value={conversation.actions}>
@@ -89,11 +95,11 @@ function Live({ id, page, onChanged, onBegin }: LiveProps) {
             <Icon name="warning" />
             <span>{error ? said(error) : notice}</span>
             {error && (
-              <button type="button" className="button small" onClick={() => void conversation.retry()}>
+              <button type="button" className="button small" onClick={() => void does.retry()}>
                 Try again
               </button>
             )}
-            <button type="button" className="icon-button small" aria-label="Dismiss" onClick={conversation.dismiss}>
+            <button type="button" className="icon-button small" aria-label="Dismiss" onClick={does.dismiss}>
               <Icon name="close" size={15} />
             </button>
           </div>
@@ -102,8 +108,8 @@ function Live({ id, page, onChanged, onBegin }: LiveProps) {
           key={id}
           busy={busy}
           stopping={stopping}
-          onStop={conversation.stop}
-          onEditLast={() => setEditing(lastOfUser)}
+          onStop={does.stop}
+          onEditLast={editLast}
           onSend={send}
         />
       </div>

@@ -9,6 +9,7 @@ import { Icon } from "../shell/Icon";
 import { addressOf } from "../shell/location";
 import { Link } from "../shell/Link";
 import type { Place } from "../wire/api";
+import type { Does } from "./useConversation";
 
 type Props = {
   message: UIMessage;
@@ -19,10 +20,7 @@ type Props = {
   busy: boolean;
   editing: boolean;
   setEditing: (id: string | null) => void;
-  edit: (id: string, text: string) => void;
-  regenerate: (id: string) => void;
-  branch: (id: string) => void;
-  remove: (id: string) => void;
+  does: Does;
 };
 
 const textOf = (message: UIMessage) =>
@@ -103,7 +101,7 @@ function Foot(props: Props & { text: string }) {
   const user = message.role === "user";
   return (
     <footer className="message-foot">
-      {place && <Branches place={place} busy={busy} branch={props.branch} />}
+      {place && <Branches place={place} busy={busy} branch={props.does.branch} />}
       {text && <CopyButton text={text} label="Copy message" />}
       {user ? (
         <button type="button" className="icon-button small" aria-label="Edit" title="Edit" disabled={busy} onClick={() => props.setEditing(message.id)}>
@@ -116,7 +114,7 @@ function Foot(props: Props & { text: string }) {
           aria-label="Answer again"
           title="Answer again"
           disabled={busy}
-          onClick={() => props.regenerate(message.id)}
+          onClick={() => props.does.regenerate(message.id)}
         >
           <Icon name="retry" size={15} />
         </button>
@@ -132,7 +130,7 @@ function Foot(props: Props & { text: string }) {
             title: "Delete from here?",
             text: "This message and everything after it will be deleted.",
             action: "Delete",
-          }).then((yes) => yes && props.remove(message.id))
+          }).then((yes) => yes && props.does.remove(message.id))
         }
       >
         <Icon name="trash" size={15} />
@@ -166,7 +164,7 @@ export const MessageView = memo(function MessageView(props: Props) {
             cancel={() => setEditing(null)}
             save={(value) => {
               setEditing(null);
-              props.edit(message.id, value);
+              props.does.edit(message.id, value);
             }}
           />
         ) : (

@@ -133,10 +133,7 @@ export function Messages({ conversation, id, editing, setEditing, send }: Props)
               busy={busy}
               editing={editing === message.id}
               setEditing={setEditing}
-              edit={conversation.edit}
-              regenerate={conversation.regenerate}
-              branch={conversation.branch}
-              remove={conversation.remove}
+              does={conversation.does}
             />
           ))}
           {busy && newest?.role === "user" && (

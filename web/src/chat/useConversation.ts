@@ -194,6 +194,42 @@ export function useConversation(id: string, first: ConversationPage, onChanged: 
     [id, sync, onChanged],
   );
 
+  /** What can be done with the conversation: the same functions for as long as it is open. */
+  const does = useMemo(
+    () => ({
+      send: ({ text, files }: Draft) => {
+        const message = { id: generateId(), role: "user" as const, parts: [...files, ...(text ? [{ type: "text" as const, text }] : [])] };
+        run(() => now.current.sendMessage(message));
+      },
+      edit: (messageId: string, text: string) => {
+        const old = now.current.messages.find((message) => message.id === messageId);
+        const parts = [...(old?.parts.filter((part) => part.type === "file") ?? []), { type: "text" as const, text }];
+        const message = { id: generateId(), role: "user" as const, parts, messageId };
+        run(() => now.current.sendMessage(message));
+      },
+      regenerate: (messageId: string) => run(() => now.current.regenerate({ messageId })),
+      retry: async () => {
+        const { error } = now.current;
+        const refused = error && ("statusCode" in error || error instanceof TypeError);
+        const last = now.current.messages.at(-1);
+        now.current.clearError();
+        await sync().catch(() => undefined);
+        if (busy()) return;
+        if (refused && attempt.current) run(attempt.current);
+        else run(() => now.current.regenerate(last?.role === "assistant" ? { messageId: last.id } : {}));
+      },
+      dismiss: () => {
+        now.current.clearError();
+        setNotice("");
+        syncQuietly();
+      },
+      stop: () => setStopping(true),
+      branch: (messageId: string) => void guarded(chooseBranch(id, messageId)),
+      remove: (messageId: string) => void guarded(deleteMessage(id, messageId)),
+    }),
+    [id, run, sync, syncQuietly, guarded],
+  );
+
   return {
     messages: chat.messages,
     status: chat.status,
@@ -204,34 +240,7 @@ export function useConversation(id: string, first: ConversationPage, onChanged: 
     places: places as ReadonlyMap<string, Place>,
     hasOlder: before !== null,
     actions,
-    send: ({ text, files }: Draft) => {
-      const message = { id: generateId(), role: "user" as const, parts: [...files, ...(text ? [{ type: "text" as const, text }] : [])] };
-      run(() => now.current.sendMessage(message));
-    },
-    edit: (messageId: string, text: string) => {
-      const old = now.current.messages.find((message) => message.id === messageId);
-      const parts = [...(old?.parts.filter((part) => part.type === "file") ?? []), { type: "text" as const, text }];
-      const message = { id: generateId(), role: "user" as const, parts, messageId };
-      run(() => now.current.sendMessage(message));
-    },
-    regenerate: (messageId: string) => run(() => now.current.regenerate({ messageId })),
-    retry: async () => {
-      const refused = chat.error && ("statusCode" in chat.error || chat.error instanceof TypeError);
-      const last = now.current.messages.at(-1);
-      now.current.clearError();
-      await sync().catch(() => undefined);
-      if (busy()) return;
-      if (refused && attempt.current) run(attempt.current);
-      else run(() => now.current.regenerate(last?.role === "assistant" ? { messageId: last.id } : {}));
-    },
-    dismiss: () => {
-      now.current.clearError();
-      setNotice("");
-      syncQuietly();
-    },
-    stop: () => setStopping(true),
-    branch: (messageId: string) => guarded(chooseBranch(id, messageId)),
-    remove: (messageId: string) => guarded(deleteMessage(id, messageId)),
+    does,
     loadOlder: useCallback(async () => {
       if (before === null) return;
       const page = await readConversation(id, { limit: PAGE_MESSAGES, before });
@@ -246,3 +255,4 @@ export function useConversation(id: string, first: ConversationPage, onChanged: 
 }
 
 export type ConversationState = ReturnType<typeof useConversation>;
+export type Does = ConversationState["does"];

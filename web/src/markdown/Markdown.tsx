@@ -1,9 +1,10 @@
 // Markdown as React elements: no HTML is ever made of a model's text, so there is none to sanitise.
 //
-// The text is cut into blocks, and a block is drawn again only when its own text has changed: a long answer that
-// streams costs what its last paragraph costs.
-import { marked, type Token, type Tokens } from "marked";
-import { Fragment, memo, useMemo, type ReactNode } from "react";
+// The text is cut into blocks, and a block is read and drawn again only when its own text has changed: a long answer
+// that streams costs what its last paragraph costs.
+import type { Token, Tokens } from "marked";
+import { Fragment, memo, useMemo, useRef, type ReactNode } from "react";
+import { blocks, type Blocks } from "./blocks";
 import { CodeBlock } from "./CodeBlock";
 import { safeLink, safePicture } from "./links";
 
@@ -146,12 +147,16 @@ const KeptBlock = memo(
   function KeptBlock({ token }: { token: Token; definitions: string }) {
     return <Block token={token} />;
   },
-  (old, now) => old.token.raw === now.token.raw && old.definitions === now.definitions,
+  (old, now) => old.token === now.token || (old.token.raw === now.token.raw && old.definitions === now.definitions),
 );
 
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
-  const tokens = useMemo(() => marked.lexer(text, { gfm: true }), [text]);
-  const definitions = Object.keys(tokens.links).join("\n");
+  // What was read before is only a shorter way to the same blocks, so it may be kept from a drawing that was given up.
+  const had = useRef<Blocks>(undefined);
+  const { tokens, links } = useMemo(() => (had.current = blocks(text, had.current)), [text]);
+  const definitions = Object.entries(links)
+    .map(([name, { href }]) => `${name} ${href}`)
+    .join("\n");
   return (
     <div className="markdown">
       {tokens.map((token, index) => (

@@ -1,6 +1,6 @@
 // The parts of a message, in their order; neighbours of a kind that belong together stand together.
 import { isToolUIPart, type UIMessage } from "ai";
-import { memo, type ReactNode } from "react";
+import { memo, useRef, type ReactNode } from "react";
 import { Markdown } from "../markdown/Markdown";
 import { Attachment } from "./Attachment";
 import { DataPart } from "./DataPart";
@@ -13,6 +13,24 @@ import { ToolCall } from "./ToolCall";
 type Part = UIMessage["parts"][number];
 
 type Shown = { part: Part; live: boolean; newest: boolean; last: boolean };
+
+function saysTheSame(old: Part, now: Part): boolean {
+  const [before, after] = [Object.entries(old), now as { [name: string]: unknown }];
+  return before.length === Object.keys(now).length && before.every(([name, value]) => Object.is(value, after[name]));
+}
+
+/**
+ * The parts, each the same value for as long as it says the same. The AI SDK copies every part with every chunk, and
+ * writes on into some that have been drawn already: so these are copies of our own.
+ */
+function useSettled(parts: Part[]): Part[] {
+  const kept = useRef<Part[]>([]);
+  kept.current = parts.map((part, index) => {
+    const had = kept.current[index];
+    return had && saysTheSame(had, part) ? had : { ...part };
+  });
+  return kept.current;
+}
 
 const OnePart = memo(function OnePart({ part, live, newest, last }: Shown): ReactNode {
   if (isToolUIPart(part)) return <ToolCall part={part} live={live} newest={newest} />;
@@ -43,7 +61,7 @@ const isSource = (part: Part): part is Source => part.type === "source-url" || p
 const keyOf = (part: Part, index: number) => (isToolUIPart(part) ? part.toolCallId : `${index}`);
 
 export function Parts({ message, live, newest }: { message: UIMessage; live: boolean; newest: boolean }) {
-  const { parts } = message;
+  const parts = useSettled(message.parts);
   return (
     <>
       {parts.map((part, index) => (
