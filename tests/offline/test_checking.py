@@ -6,13 +6,13 @@ import asyncio
 
 import psycopg
 import pytest
-from backports import zstd
 from msgspec import structs
 
 from rejoinder.messages import Text
 from rejoinder.offline.checking import Check, Translators, check_all, every_turn
 from rejoinder.offline.differences import differences
 from rejoinder.ports.store import DEFAULT_TENANT, ConversationStore
+from rejoinder.stores.postgres.packing import CODEC, pack_events, unpacked
 from rejoinder.stores.postgres.store import PostgresConversationStore
 from tests.offline.conftest import Filled
 from tests.server.agents import AGENT
@@ -104,7 +104,12 @@ def changed(content: bytes, fault: str) -> bytes:
         case "a frame" if not packed:
             return content.replace(b"warm", b"worm")
         case "an event" if packed:
-            return zstd.compress(zstd.decompress(content).replace(b"warm", b"worm"))
+            return pack_events(
+                [
+                    structs.replace(event, body=event.body.replace(b"warm", b"worm"))
+                    for event in unpacked(CODEC, content)
+                ]
+            )
         case "cut frames" if not packed:
             return content[: len(content) // 2]
         case "cut events" if packed:
