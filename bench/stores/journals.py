@@ -17,7 +17,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from bench.stores.peers import engine_of
 from rejoinder.engine.writer import PageWriter
-from rejoinder.ports.journal import Claim, Event, NewTurn, Page, TurnBegun
+from rejoinder.ports.journal import Appended, Claim, Event, NewTurn, Page, TurnBegun
 from rejoinder.stores.postgres import PostgresConversationStore, migrate
 from rejoinder.stores.postgres.packing import packed
 
@@ -108,6 +108,36 @@ class Journal(ABC):
         await asyncio.gather(*(stream(place) for place in range(self.streams)))
 
 
+class Stream:
+    """A turn that writes one page after the other."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self._pages: Sequence[Page] = ()
+        self._answer: asyncio.Future[None] | None = None
+
+    def asks(self, page: Page) -> asyncio.Future[None]:
+        """What is done when the page is durable."""
+        self._pages = (page,)
+        self._answer = asyncio.get_running_loop().create_future()
+        return self._answer
+
+    def cut(self) -> Sequence[Page]:
+        """The page."""
+        pages, self._pages = self._pages, ()
+        return pages
+
+    def written(self, answers: Sequence[Appended]) -> None:
+        """It is durable."""
+        assert self._answer is not None
+        self._answer.set_result(None)
+
+    def refused(self, error: Exception) -> None:
+        """It is not."""
+        assert self._answer is not None
+        self._answer.set_exception(error)
+
+
 class Ours(Journal):
     """Rejoinder: fenced pages, one writer."""
 
@@ -118,7 +148,7 @@ class Ours(Journal):
         self.url, self.streams = url, streams
         self.store = PostgresConversationStore(url, upgrade=True)
         await self.store.open()
-        self.claims: list[Claim] = []
+        self.turns: list[Stream] = []
         for number in range(streams):
             id = f"journal-{streams}-{number}"
             begun = await self.store.begin_turn(
@@ -132,7 +162,7 @@ class Ours(Journal):
                 )
             )
             assert isinstance(begun, TurnBegun)
-            self.claims.append(begun.claim)
+            self.turns.append(Stream(begun.claim))
         self.writer = PageWriter(self.store)
         await self.writer.__aenter__()
 
@@ -143,7 +173,9 @@ class Ours(Journal):
 
     async def append(self, stream: int, page: Page) -> None:
         """Through the writer of the process."""
-        await self.writer.append(self.claims[stream], page)
+        asked = self.turns[stream].asks(page)
+        self.writer.now(self.turns[stream])
+        await asked
 
 
 class Grouped(Journal):

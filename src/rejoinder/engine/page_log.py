@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from rejoinder.engine.draft import Draft
 from rejoinder.engine.writer import PageWriter
 from rejoinder.ports.agents import Stop
-from rejoinder.ports.journal import Claim, ClaimLost, Page
+from rejoinder.ports.journal import Appended, Claim, ClaimLost, Page
 
-PAGE_AGE_SECONDS_MAX: Final = 0.02
-"""What is said waits no longer than this for more: nobody sees the difference, and the database has a tenth to do."""
+PAGES_AT_ONCE_MAX: Final = 16
+"""So many pages of one turn go into one commit: the other turns want to be heard, too."""
 
 DRAFT_BYTES_MAX: Final = 256 * 1024
 """An agent that speaks faster than the store writes is stopped here until the store has caught up."""
@@ -21,13 +21,16 @@ DRAFT_BYTES_MAX: Final = 256 * 1024
 DRAFT_ITEMS_MAX: Final = 1024
 """The same for many small things."""
 
+_NOT, _SOON, _NOW = range(3)
+"""When the writer is expected to ask for pages."""
+
 _log: Final = logging.getLogger(__name__)
 
 
 class PageLog:
-    """Commits pages in a task of its own, one after the other, from `open` to `close`.
+    """What the writer asks for the pages of one turn.
 
-    `task` ends before that only if the claim is lost or the store is out of reach; `failure` says which.
+    `broken` comes to its end if the claim is lost or the store is out of reach; `failure` says which.
     """
 
     def __init__(
@@ -35,28 +38,20 @@ class PageLog:
     ) -> None:
         self.claim = claim
         self.failure: Exception | None = None
+        self.broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._writer = writer
         self._committed = committed
         self._stop = stop
         self._draft = Draft()
-        self._due = asyncio.Event()
-        self._progress = asyncio.Event()
-        self._timer: asyncio.TimerHandle | None = None
+        self._expected = _NOT
         self._closing = False
+        self._abandoned = False
         self._last: Page | None = None
+        self._pages: Sequence[Page] = ()
+        self._taken = 0
         self._added = 0
         self._durable = 0
-        self._task: asyncio.Task[None] | None = None
-
-    def open(self) -> None:
-        """Begin to write."""
-        self._task = asyncio.create_task(self._write())
-
-    @property
-    def task(self) -> asyncio.Task[None]:
-        """Who writes."""
-        assert self._task is not None, "the log is open"
-        return self._task
+        self._progress: asyncio.Future[None] | None = None
 
     @property
     def next_page(self) -> int:
@@ -86,8 +81,8 @@ class PageLog:
     async def kept(self) -> None:
         """Come back when all that was taken in so far is durable."""
         goal = self._added
-        self._due.set()
         while self._durable < goal:
+            self._expect(_NOW)
             await self._next_commit()
 
     def lose(self) -> None:
@@ -97,8 +92,9 @@ class PageLog:
     async def close(self, last: bytes) -> Page:
         """Write all but the last page, and give that one, with this frame as its end. May be called again."""
         self._closing = True
-        self._due.set()
-        await asyncio.wait({self.task})
+        while self._pages or self._draft.full:
+            self._expect(_NOW)
+            await self._next_commit()
         if self.failure is not None:
             raise self.failure
         if self._last is None:
@@ -113,61 +109,81 @@ class PageLog:
         except Exception:  # noqa: BLE001  # an answer does not depend on its readers
             _log.exception("turn %s: a page could not be given to readers", self.claim.turn_id)
 
-    async def abandon(self) -> None:
+    def abandon(self) -> None:
         """Write no more."""
-        if self._timer is not None:
-            self._timer.cancel()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait({self._task})
+        self._abandoned = True
+        self.broken.cancel()
 
-    async def _write(self) -> None:
-        try:
-            while not self._closing or self._draft.full:
-                await self._due.wait()
-                if not self._closing or self._draft.full:
-                    await self._write_page()
-        except Exception as error:  # noqa: BLE001  # it is raised to whoever waits for the log
-            self._fail(error)
-
-    async def _write_page(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+    def cut(self) -> Sequence[Page]:
+        """The next pages, for the writer. What the last page will hold is left, once the log closes."""
+        if self._pages:
+            return ()  # it was due twice, because somebody began to wait for what was to be written soon
+        self._expected = _NOT
         before = len(self._draft)
-        page = self._draft.cut() if before else None
-        if not self._draft and not self._closing:
-            self._due.clear()
-        if page is None:
+        pages: list[Page] = []
+        while self._has_page and len(pages) < PAGES_AT_ONCE_MAX:
+            pages.append(self._draft.cut())
+        self._pages, self._taken = pages, before - len(self._draft)
+        return pages
+
+    def written(self, answers: Sequence[Appended]) -> None:
+        """The pages that were cut are durable."""
+        pages, self._pages = self._pages, ()
+        self._durable += self._taken
+        if self._abandoned:
             return
-        taken = before - len(self._draft)
-        appended = await self._writer.append(self.claim, page)
-        self._durable += taken
-        self.show(page)
+        for page in pages:
+            self.show(page)
+        if self._has_page:
+            self._expect(_NOW)
         self._announce()
-        if appended.stop_requested:
+        if answers[-1].stop_requested:
             self._stop.press()
+
+    def refused(self, error: Exception) -> None:
+        """Nothing more can be written."""
+        self._pages = ()
+        self._fail(error)
+
+    @property
+    def _has_page(self) -> bool:
+        if self._abandoned or self.failure is not None:
+            return False
+        return self._draft.full if self._closing else bool(self._draft)
 
     def _grown(self, *, at_once: bool) -> None:
         self._added += 1
         if at_once or self._draft.full:
-            self._due.set()
-        elif self._timer is None and not self._due.is_set():
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(PAGE_AGE_SECONDS_MAX, self._due.set)
+            self._expect(_NOW)
+        elif self._expected == _NOT:
+            self._expect(_SOON)
+
+    def _expect(self, when: int) -> None:
+        """Ask the writer, if it has not been asked, to come by."""
+        if when <= self._expected:
+            return
+        self._expected = when
+        if when == _NOW:
+            self._writer.now(self)
+        else:
+            self._writer.soon(self)
 
     async def _next_commit(self) -> None:
         if self.failure is not None:
             raise self.failure
-        await self._progress.wait()
+        if self._progress is None:
+            self._progress = asyncio.get_running_loop().create_future()
+        # Several may wait, and one who is cancelled must not take it from the others.
+        await asyncio.shield(self._progress)
 
     def _announce(self) -> None:
-        progress, self._progress = self._progress, asyncio.Event()
-        progress.set()
+        if self._progress is not None:
+            self._progress.set_result(None)
+            self._progress = None
 
     def _fail(self, error: Exception) -> None:
         if self.failure is None:
             self.failure = error
+        if not self.broken.done():
+            self.broken.set_result(None)
         self._announce()
-        if self._task is not None:
-            self._task.cancel()

@@ -1,8 +1,8 @@
 """One turn that runs: the history, the agent, the record, and an ending for whatever may happen on the way.
 
-The agent is heard in a task of its own, and so is the journal written; this one waits for whichever of them comes to
-something first, and seals the turn. It outlives its agent: one that raises, stalls, hangs or ignores a stop fails or
-is cancelled, with everything kept that it said before.
+The agent is heard in a task of its own, and the writer of the process asks for the pages; this one waits for whichever
+comes to something first, and seals the turn. It outlives its agent: one that raises, stalls, hangs or ignores a stop
+fails or is cancelled, with everything kept that it said before.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct, structs
 
@@ -146,7 +146,6 @@ class _Running:
         self._seal: Seal | None = None
 
     async def carry_out(self) -> Turn:
-        self._log.open()
         try:
             self._recorder.begin()
             await self._listen()
@@ -160,7 +159,7 @@ class _Running:
                 _log.warning("turn %s is left to be sealed by others: %s", self._log.claim.turn_id, error)
             raise
         finally:
-            await self._log.abandon()
+            self._log.abandon()
 
     async def _listen(self) -> None:
         """Hear the agent until it has ended, or must."""
@@ -168,7 +167,8 @@ class _Running:
         watch = asyncio.create_task(self._watch())
         stopped = asyncio.create_task(self._stop.wait())
         try:
-            await asyncio.wait({agent, watch, stopped, self._log.task}, return_when=asyncio.FIRST_COMPLETED)
+            ends: set[asyncio.Future[Any]] = {agent, watch, stopped, self._log.broken}
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             self._raise_failure()
             if self._stop.pressed and not self._recorder.announced:
                 self._recorder.stop(self._stop.reason)
@@ -290,7 +290,7 @@ class _Running:
     async def _wait_for(self, agent: asyncio.Task[None], seconds: float) -> None:
         patience = asyncio.ensure_future(self._clock.sleep(seconds))
         try:
-            await asyncio.wait({agent, patience, self._log.task}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({agent, patience, self._log.broken}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             patience.cancel()
 

@@ -1,7 +1,8 @@
 """The one writer of a process: it commits the pages of all live turns together, and renews their leases.
 
-While one commit is under way, pages gather for the next; nobody waits for company. So a hundred turns cost one commit
-at a time, and a single turn is never delayed.
+Turns say that they have something to write, and when they are asked they cut their pages: so a page holds all that was
+said until the moment it was written. One clock ticks for all of them. While one commit is under way, more gathers for
+the next; so a hundred turns cost one commit at a time, and one that speaks after a silence is written at once.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import logging
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple, Protocol, Self
 
 from rejoinder.ports.clock import Clock, SystemClock
 from rejoinder.ports.journal import (
@@ -26,6 +28,9 @@ from rejoinder.ports.journal import (
     StoreUnavailable,
 )
 from rejoinder.ports.store import ConversationStore
+
+PAGE_AGE_SECONDS_MAX: Final = 0.02
+"""What is said waits no longer than this for more: nobody sees the difference, and the database has a tenth to do."""
 
 GROUP_PAGES_MAX: Final = 256
 """So many pages go into one commit: some 2 MiB, which a database takes within milliseconds."""
@@ -50,9 +55,36 @@ def retry_seconds(attempt: int) -> float:
     return RETRY_WAITS_SECONDS[min(attempt, len(RETRY_WAITS_SECONDS) - 1)]
 
 
-class _Waiting(NamedTuple):
-    append: Append
-    answer: asyncio.Future[Appended]
+class PageSource(Protocol):
+    """Who has pages to write: a turn. It is asked for the next pages once those before are written."""
+
+    @property
+    def claim(self) -> Claim:
+        """By which right it writes."""
+        ...
+
+    def cut(self) -> Sequence[Page]:
+        """The pages that are to be written now, in their order; there may be none."""
+        ...
+
+    def written(self, answers: Sequence[Appended]) -> None:
+        """They are durable."""
+        ...
+
+    def refused(self, error: Exception) -> None:
+        """They are not, and nothing more of this source can be written.
+
+        `ClaimLost` if the journal refuses them; `StoreUnavailable` if the store could not be reached for
+        `RETRY_SECONDS_MAX`, or the writer is closed: then the pages may be there or not.
+        """
+        ...
+
+
+class _Asked(NamedTuple):
+    """A source, and what it wants to have written."""
+
+    source: PageSource
+    pages: Sequence[Page]
 
 
 class PageWriter:
@@ -70,8 +102,11 @@ class PageWriter:
         self._store = store
         self._clock: Clock = SystemClock() if clock is None else clock
         self._durability: Durability = durability
-        self._waiting: deque[_Waiting] = deque()
+        self._growing: list[PageSource] = []
+        self._due: deque[PageSource] = deque()
         self._wake = asyncio.Event()
+        self._tick: asyncio.TimerHandle | None = None
+        self._quiet_until = 0.0
         self._held: dict[tuple[str, str], tuple[Claim, Callable[[], None]]] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -83,24 +118,30 @@ class PageWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         tasks, self._tasks = self._tasks, []
+        if self._tick is not None:
+            self._tick.cancel()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        _answer(self._waiting, StoreUnavailable("the writer has been closed: the page was not written"))
-        self._waiting.clear()
+        for source in (*self._due, *self._growing):
+            source.refused(StoreUnavailable("the writer has been closed: the page was not written"))
 
-    async def append(self, claim: Claim, page: Page) -> Appended:
-        """Write a page, and come back when it is durable.
-
-        Raises `ClaimLost` if the journal refuses it, `StoreUnavailable` if the store could not be reached for
-        `RETRY_SECONDS_MAX`; then the page may be there or not, and sending it again is fine.
-        """
+    def soon(self, source: PageSource) -> None:
+        """It has something to write: at once if nothing was written just now, else at the next tick."""
         if not self._tasks:
-            raise StoreUnavailable("the writer is closed: open it with `async with`")
-        answer: asyncio.Future[Appended] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(Append(claim=claim, page=page), answer))
+            source.refused(_closed())
+            return
+        self._growing.append(source)
+        if self._tick is None:
+            self._tick = asyncio.get_running_loop().call_at(self._quiet_until, self._all_are_due)
+
+    def now(self, source: PageSource) -> None:
+        """It has something to write that somebody waits for."""
+        if not self._tasks:
+            source.refused(_closed())
+            return
+        self._due.append(source)
         self._wake.set()
-        return await answer
 
     @contextmanager
     def holding(self, claim: Claim, lost: Callable[[], None]) -> Generator[None]:
@@ -112,35 +153,53 @@ class PageWriter:
         finally:
             self._held.pop(key, None)
 
+    def _all_are_due(self) -> None:
+        self._tick = None
+        self._due.extend(self._growing)
+        self._growing.clear()
+        self._quiet_until = asyncio.get_running_loop().time() + PAGE_AGE_SECONDS_MAX
+        self._wake.set()
+
     async def _write(self) -> None:
         while True:
             await self._wake.wait()
-            group = [self._waiting.popleft() for _ in range(min(len(self._waiting), GROUP_PAGES_MAX))]
-            if not self._waiting:
+            group = self._group()
+            if not self._due:
                 self._wake.clear()
             try:
                 await self._commit(group)
-            finally:
-                _answer(group, StoreUnavailable("the writer was closed while it wrote this page"))
+            except asyncio.CancelledError:
+                _refuse(group, StoreUnavailable("the writer was closed while it wrote this page"))
+                raise
 
-    async def _commit(self, group: Sequence[_Waiting]) -> None:
-        try:
-            answers = await self._offer([waiting.append for waiting in group])
-        except Exception as error:  # noqa: BLE001  # whatever a store raises is for those who wait for this page
-            if len(group) == 1 or isinstance(error, StoreUnavailable):
-                _answer(group, error)
-                return
-            # One page of these cannot be written. The others must not suffer for it.
-            for waiting in group:
-                await self._commit([waiting])
+    def _group(self) -> list[_Asked]:
+        """What goes into the next commit."""
+        group: list[_Asked] = []
+        count = 0
+        while self._due and count < GROUP_PAGES_MAX:
+            source = self._due.popleft()
+            pages = source.cut()
+            if pages:
+                group.append(_Asked(source, pages))
+                count += len(pages)
+        return group
+
+    async def _commit(self, group: Sequence[_Asked]) -> None:
+        if not group:
             return
-        for waiting, answer in zip(group, answers, strict=True):
-            if waiting.answer.done():
-                continue
-            if isinstance(answer, Fenced):
-                waiting.answer.set_exception(_refused(waiting.append.claim, answer))
-            else:
-                waiting.answer.set_result(answer)
+        appends = [Append(claim=asked.source.claim, page=page) for asked in group for page in asked.pages]
+        try:
+            answers = iter(await self._offer(appends))
+        except Exception as error:  # noqa: BLE001  # whatever a store raises is for those who wait for these pages
+            if len(group) > 1 and not isinstance(error, StoreUnavailable):
+                # One page of these cannot be written. The others must not suffer for it.
+                for asked in group:
+                    await self._commit([asked])
+                return
+            _refuse(group, error)
+            return
+        for asked in group:
+            _tell(asked, [*islice(answers, len(asked.pages))])
 
     async def _offer(self, appends: Sequence[Append]) -> list[Appended | Fenced]:
         waited, attempt = 0.0, 0
@@ -174,12 +233,23 @@ class PageWriter:
                     entry[1]()
 
 
-def _answer(group: Sequence[_Waiting] | deque[_Waiting], error: Exception) -> None:
-    """Tell those who still wait that it went wrong."""
-    for waiting in group:
-        if not waiting.answer.done():
-            waiting.answer.set_exception(error)
+def _tell(asked: _Asked, answers: Sequence[Appended | Fenced]) -> None:
+    taken = [answer for answer in answers if isinstance(answer, Appended)]
+    for answer in answers:
+        if isinstance(answer, Fenced):
+            asked.source.refused(_fenced(asked.source.claim, answer))
+            return
+    asked.source.written(taken)
 
 
-def _refused(claim: Claim, fenced: Fenced) -> ClaimLost:
+def _refuse(group: Sequence[_Asked], error: Exception) -> None:
+    for asked in group:
+        asked.source.refused(error)
+
+
+def _closed() -> StoreUnavailable:
+    return StoreUnavailable("the writer is closed: open it with `async with`")
+
+
+def _fenced(claim: Claim, fenced: Fenced) -> ClaimLost:
     return ClaimLost(f"turn {claim.turn_id!r} refused a page ({fenced.reason}): stop working on it")
