@@ -117,13 +117,12 @@ class Telling:
         """The chunk in a place, as JSON."""
         return self.events[place].partition(b"\n" + _DATA)[2].removesuffix(_EVENT_END)
 
-    def stretch(self, place: int, bytes_max: int) -> int:
-        """Behind which event so many bytes from a place on end; at least one event is taken."""
-        end, size = place + 1, len(self.events[place])
-        while end < len(self.events) and size + len(self.events[end]) <= bytes_max:
-            size += len(self.events[end])
+    def piece(self, place: int, bytes_max: int) -> tuple[int, bytes]:
+        """The events from a place on, so many bytes or a single event, and the place behind them."""
+        events, end, size = self.events, place + 1, len(self.events[place])
+        while end < len(events) and (size := size + len(events[end])) <= bytes_max:
             end += 1
-        return end
+        return end, events[place] if end == place + 1 else b"".join(events[place:end])
 
     def since(self, place: int) -> bytes:
         """The events from a place on, in one piece, and the closing `DONE` behind the last."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
-from typing import Final, TypeAlias
+from types import TracebackType
+from typing import Final, Self, TypeAlias
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -88,41 +89,47 @@ class TurnStream(Response):
         try:
             with self._counted:
                 async with self._opened as tail:
-                    with tail.watching(reader.wake):
+                    with tail.watching(reader.wake), self._patience(reader) as patience:
+                        patience.sending()
                         await self._send_start(send)
-                        await self._send_events(tail, tail.told_in(self._dialect), reader, send)
+                        patience.sent()
+                        await self._send_events(tail, tail.told_in(self._dialect), reader, patience, send)
         finally:
             for task in tasks:
                 task.cancel()
 
+    def _patience(self, reader: Reader) -> Patience:
+        return Patience(
+            reader, silent_seconds_max=self._heartbeat_seconds, stalled_seconds_max=self._stalled_seconds_max
+        )
+
     async def _send_start(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        await self._send_piece(send, OPENING)
+        await send({"type": "http.response.body", "body": OPENING, "more_body": True})
 
-    async def _send_events(self, tail: Tail, telling: Telling, reader: Reader, send: Send) -> None:
+    async def _send_events(
+        self, tail: Tail, telling: Telling, reader: Reader, patience: Patience, send: Send
+    ) -> None:
         place = self._start
         while not reader.gone:
             telling.catch_up()
             if reader.unknown:
                 raise StreamBroken("a reader may not come in any more")
             if place < len(telling.events):
-                end = telling.stretch(place, PIECE_BYTES_MAX)
-                await self._send_piece(send, b"".join(telling.events[place:end]))
-                place = end
+                place, piece = telling.piece(place, PIECE_BYTES_MAX)
             elif telling.complete:
                 await send({"type": "http.response.body", "body": telling.since(place), "more_body": False})
                 return
             elif tail.failure is not None:
                 raise StreamBroken(f"turn {tail.turn_id} cannot be read on: {tail.failure}")
-            elif not await reader.wait(self._heartbeat_seconds):
-                await self._send_piece(send, HEARTBEAT)
-
-    async def _send_piece(self, send: Send, piece: bytes) -> None:
-        try:
-            async with asyncio.timeout(self._stalled_seconds_max):
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
-        except TimeoutError:
-            raise StreamBroken(f"a reader took nothing for {self._stalled_seconds_max} s") from None
+            elif patience.silent:
+                piece = HEARTBEAT
+            else:
+                await reader.news()
+                continue
+            patience.sending()
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            patience.sent()
 
 
 class Reader:
@@ -131,34 +138,24 @@ class Reader:
     def __init__(self) -> None:
         self.gone = False
         self.unknown = False
-        self._woken = asyncio.Event()
+        self._woken = False
+        self._waiting: asyncio.Future[None] | None = None
 
     def wake(self) -> None:
         """There is something new."""
-        self._woken.set()
+        self._woken = True
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
 
     async def news(self) -> None:
         """Wait for something new."""
-        await self._woken.wait()
-        self._woken.clear()
-
-    async def wait(self, seconds: float) -> bool:
-        """Wait for something new, or for so many seconds. Answers which it was."""
-        loop = asyncio.get_running_loop()
-        silence = False
-
-        def be_silent() -> None:
-            nonlocal silence
-            silence = True
-            self._woken.set()
-
-        timer = loop.call_later(seconds, be_silent)
-        try:
-            await self._woken.wait()
-        finally:
-            timer.cancel()
-        self._woken.clear()
-        return not silence
+        if not self._woken:
+            self._waiting = asyncio.get_running_loop().create_future()
+            try:
+                await self._waiting
+            finally:
+                self._waiting = None
+        self._woken = False
 
     async def listen(self, receive: Receive) -> None:
         """Notice that he leaves."""
@@ -172,3 +169,62 @@ class Reader:
         await until()
         self.unknown = True
         self.wake()
+
+
+class Patience:
+    """How long a reader may hear nothing, and how long he may take nothing.
+
+    One timer for a connection, and none for each piece: it looks when the time can have run out at the earliest, and
+    comes again if it has not. Who has heard nothing for too long is woken, and is `silent`; who takes nothing is cut
+    off as by `asyncio.timeout`, with `StreamBroken`.
+    """
+
+    def __init__(self, reader: Reader, *, silent_seconds_max: float, stalled_seconds_max: float) -> None:
+        self.silent = False
+        self._reader = reader
+        self._silent_seconds_max = silent_seconds_max
+        self._stalled_seconds_max = stalled_seconds_max
+        self._sending = False
+        self._stalled = False
+
+    def __enter__(self) -> Self:
+        task = asyncio.current_task()
+        assert task is not None, "a connection is served by a task"
+        self._task = task
+        self._cancelling = task.cancelling()
+        self._loop = asyncio.get_running_loop()
+        self._since = self._loop.time()
+        self._look()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        cut = self._stalled and self._task.uncancel() <= self._cancelling
+        if cut and isinstance(error, asyncio.CancelledError):
+            raise StreamBroken(f"a reader took nothing for {self._stalled_seconds_max} s") from None
+
+    def sending(self) -> None:
+        """A piece is offered."""
+        self.silent = False
+        self._sending = True
+        self._since = self._loop.time()
+
+    def sent(self) -> None:
+        """It was taken."""
+        self._sending = False
+
+    def _look(self) -> None:
+        allowed = self._stalled_seconds_max if self._sending else self._silent_seconds_max
+        left = self._since + allowed - self._loop.time()
+        if left <= 0 and self._sending:
+            self._stalled = True
+            self._task.cancel()
+            return
+        if left <= 0:
+            self.silent = True
+            self._reader.wake()
+            left = allowed
+        # What begins to be sent meanwhile may have less time than that.
+        self._timer = self._loop.call_later(min(left, self._stalled_seconds_max), self._look)

@@ -30,9 +30,16 @@ class TurnLog:
         self.fingerprint = fingerprint
         self.provider_calls: tuple[ProviderCall, ...] = ()
         self.stop_requested = False
-        self.changed = asyncio.Event()
+        self._changed: asyncio.Event | None = None
         self._pages: list[Page] = []
         self._written: list[datetime] = []
+
+    @property
+    def changed(self) -> asyncio.Event:
+        """What the next change sets."""
+        if self._changed is None:
+            self._changed = asyncio.Event()
+        return self._changed
 
     @property
     def live(self) -> bool:
@@ -45,8 +52,9 @@ class TurnLog:
 
     def wake(self) -> None:
         """Let everybody who waits for a change look again."""
-        self.changed.set()
-        self.changed = asyncio.Event()
+        changed, self._changed = self._changed, None
+        if changed is not None:
+            changed.set()
 
     def append(self, append: Append, *, now: datetime) -> Appended | Fenced:
         """Take a page into the journal, or say why not."""
