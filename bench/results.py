@@ -13,6 +13,10 @@ SIZES_MIN = 3
 """From so many sizes on, a table is a plot."""
 
 
+WORDS_A_SECOND = 50
+"""How fast a quick model speaks."""
+
+
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
     """One benchmark: when it ran, how it was called, how busy the machine was, and what it told."""
 
@@ -71,12 +75,32 @@ def _lines(rows: Sequence[Row]) -> Iterator[str]:
             yield f"| {'' if place else line} | {row.who} | {number(row.value)} {row.unit} | {times(row, ours)} |\n"
 
 
+def capacity(results: Results) -> Iterator[str]:
+    """What one processor carries, from what was measured of the largest number of streams."""
+    rows = results.benches["serve"].rows if "serve" in results.benches else []
+    largest = max((row.at or 0 for row in rows), default=0)
+    measured = {(row.who, row.table): row.value for row in rows if row.at == largest}
+    lines = list[str]()
+    for who in dict.fromkeys(row.who for row in rows if row.who.startswith(OURS)):
+        paced = next(
+            (value for (name, table), value in measured.items() if name == who and "paced" in table), None
+        )
+        held = next(
+            (value for (name, table), value in measured.items() if name == who and "silent" in table), None
+        )
+        if paced is not None and held is not None:
+            streams = int(paced / WORDS_A_SECOND) // 10 * 10
+            lines.append(f"| {who} | {number(paced)} | {streams:,} | {number(held * 1000 / 1024)} MiB |\n")
+    if lines:
+        yield _CAPACITY + "".join(lines)
+
+
 def page(results: Results) -> str:
     """docs/benchmarks.md."""
     machine = "".join(
         f"| {name} | {value} |\n" for name, value in {**results.machine, **results.versions}.items()
     )
-    parts = [_HEAD.format(machine=machine)]
+    parts = [_HEAD.format(machine=machine), *capacity(results)]
     for name, measured in results.benches.items():
         commands = "\n".join(measured.commands)
         parts.append(f"## {name}\n\n{_SAYS.get(name, '')}\n\nOn {measured.day}; {measured.load}.\n")
@@ -94,6 +118,16 @@ third of the time. Below 1x, the other one is better. A plot has two logarithmic
 | | |
 | --- | --- |
 {machine}"""
+
+_CAPACITY = """## What one processor carries
+
+From the benchmark of streams below, at its largest number of them, and calculated from there: a model that says fifty
+chunks a second, one stream each. Plan for half of it. What PostgreSQL takes is not in it. `D2` keeps
+everything before it is shown, `memory` keeps nothing.
+
+| | chunks a second, measured | streams of 50 chunks/s | memory of 1,000 silent streams |
+| --- | ---: | ---: | ---: |
+"""
 
 _SAYS = {
     "fold": "Both read the same bytes of server-sent events, check and fold each chunk, and write events again.",
