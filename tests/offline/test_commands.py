@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import subprocess
+import sys
 from pathlib import Path
 
+import psycopg
+
+from rejoinder.cli.tailing import Looked
+from rejoinder.stores.postgres.store import PostgresConversationStore
 from rejoinder.wire import json
-from tests.offline.test_replay import rejoinder
+from tests.offline.conftest import fill
+from tests.offline.test_replay import ROOT, rejoinder
+from tests.stores.databases import Databases
 
 
 def test_answers_are_made_anew_by_command_and_given_back(database: str) -> None:
@@ -42,6 +52,60 @@ def test_turns_are_counted_in_tables_and_in_json(database: str) -> None:
 def test_a_tail_without_anything_live_ends_when_asked_to(database: str) -> None:
     told = rejoinder("tail", "--once", database=database)
     assert (told.returncode, told.stdout, told.stderr) == (0, "", "")
+
+
+def test_a_tail_tells_turns_that_begin_and_end_between_two_looks(postgres: Databases) -> None:
+    async def walk() -> None:
+        store = PostgresConversationStore(postgres.fresh())
+        await store.open()
+        looked = Looked(store, None, "default")
+        assert await looked.new_turns() == []
+        await fill(store)
+        await store.open()
+        try:
+            assert len(await looked.new_turns()) == 13
+            assert await looked.new_turns() == []
+            # One that begins to look now is told of what is live only.
+            assert await Looked(store, None, "default").new_turns() == []
+        finally:
+            await store.close()
+
+    asyncio.run(walk())
+
+
+def test_a_tail_whose_reader_has_gone_ends_without_a_word(database: str) -> None:
+    live = "UPDATE rejoinder.turn SET status = 'running', epoch = 9 WHERE conversation IN (SELECT key FROM"
+    with psycopg.connect(database) as connection:
+        connection.execute(f"{live} rejoinder.conversation WHERE id IN ('fails', 'tools'))".encode())
+    environment = {**os.environ, "DATABASE_URL": database, "PYTHONPATH": str(ROOT / "src")}
+    told = subprocess.run(
+        f"{sys.executable} -m rejoinder tail | head -1",
+        shell=True,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.stderr == ""
+    assert len(told.stdout.splitlines()) == 1
+
+
+def test_what_is_not_there_is_named_in_one_line(database: str, postgres: Databases) -> None:
+    for words in (
+        ("tail", "nothing", "--once"),
+        ("replay", "nothing"),
+        ("replay", "tools", "--turn", "nothing"),
+        ("replay", "nothing", "--check"),
+        ("replay", "--check", "--tenant", "nothing"),
+        ("export", "--conversation", "nothing", "--format", "ui"),
+    ):
+        told = rejoinder(*words, database=database)
+        assert (told.returncode, told.stdout, len(told.stderr.splitlines())) == (1, "", 1), words
+        assert "'nothing'" in told.stderr
+    empty = rejoinder("stats", database=postgres.fresh())
+    assert empty.stdout.splitlines()[-1] == "nothing in these days"
+    nobody = rejoinder("replay", "--check", database=postgres.fresh())
+    assert nobody.stdout == "0 turns checked, 0 differ\n"
 
 
 def test_every_command_over_stored_conversations_has_an_example(tmp_path: Path) -> None:

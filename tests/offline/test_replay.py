@@ -93,7 +93,7 @@ def test_wrong_use_is_told_in_a_line(database: str) -> None:
     for arguments, code, clue in (
         (("replay",), 2, "name a conversation"),
         (("replay", "tools", "--speed", "quick"), 2, "--speed quick"),
-        (("replay", "nobody"), 1, "has no turns"),
+        (("replay", "nobody"), 1, "there is no conversation 'nobody'"),
         (("replay", "tools", "--turn", "nobody"), 1, "has no turn 'nobody'"),
         (("replay", "tools", "--tenant", "other"), 1, "of tenant 'other'"),
         (("replay", "tools", "--agent", "nothing"), 1, "names no agent"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -83,7 +84,8 @@ async def _measured(
         # Once, and for days that have been written into: in a large database, a year takes a minute.
         with progress("Counting", "days", passing=True) as told, contextlib.suppress(StoreMisconfigured):
             await store.tally_days(span, told=told)
-        return [(name, await measured(store, name, by, span, tenant=whose)) for name in measures]
+        found = await asyncio.gather(*(measured(store, name, by, span, tenant=whose) for name in measures))
+        return list(zip(measures, found, strict=True))
 
 
 def _write(name: Measure, rows: Sequence[Row]) -> None:
@@ -102,6 +104,9 @@ def _show(by: By, span: Span, whose: str | None, found: Sequence[tuple[Measure, 
     if not console.is_terminal:
         console.width = PIPED_CELLS
     console.print(f"{whose or 'all tenants'}, {span[0]} to {span[1]} (UTC)\n", style="bright_black")
+    if not any(rows for _, rows in found):
+        console.print("nothing in these days")
+        return
     for name, rows in found:
         if rows:
             show(console, by, span, rows)

@@ -65,9 +65,13 @@ def export(
     if (folder is None) != digest:
         misuse("export: name a folder, or say --digest")
     from rejoinder.offline import exporting
+    from rejoinder.stores.postgres import migrate
     from rejoinder.stores.postgres.archive import PostgresArchive
 
-    archive = PostgresArchive(reached(database), schema=schema)
+    url = reached(database)
+    if not database:
+        migrate.upgrade(url, schema=schema)
+    archive = PostgresArchive(url, schema=schema)
     if folder is None:
         typer.echo(exporting.digest_of(archive, tenant=tenant).digest)
         return

@@ -40,11 +40,11 @@ def run(work: Coroutine[Any, Any, Answer]) -> Answer:
 async def opened(
     database: str | None, schema: str = DEFAULT_SCHEMA
 ) -> AsyncGenerator[PostgresConversationStore]:
-    """The store, for as long as it is needed."""
+    """The store, for as long as it is needed. On the embedded server the tables are made, or brought up to date."""
     from rejoinder.stores.postgres.store import PostgresConversationStore
 
     url = await asyncio.to_thread(reached, database)
-    store = PostgresConversationStore(url, schema=schema)
+    store = PostgresConversationStore(url, schema=schema, upgrade=not database)
     await store.open()
     try:
         yield store

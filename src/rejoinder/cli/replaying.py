@@ -106,7 +106,11 @@ async def _check(
                 )
                 total: int | None = len(turns)
             else:
-                tenants = await store.list_tenants() if tenant is None else [tenant]
+                tenants = await store.list_tenants()
+                if tenant is not None and tenant not in tenants:
+                    problems.tell("", f"there is no tenant {tenant!r}: nothing is kept under that name")
+                    raise typer.Exit(1)
+                tenants = tenants if tenant is None else [tenant]
                 found = check_all(store, tenants=tenants, translators=known)
                 total = await count_turns(store, tenants=tenants)
             async for each in found:
@@ -145,6 +149,9 @@ async def _turns(store: ConversationStore, conversation: str, turn_id: str | Non
     turns = await store.list_turns(conversation, tenant=tenant)
     chosen = [turn for turn in turns if turn_id in (None, turn.id)]
     if not chosen:
+        if await store.get_conversation(conversation, tenant=tenant) is None:
+            Problems().tell("", f"there is no conversation {conversation!r} of tenant {tenant!r}")
+            raise typer.Exit(1)
         what = f"turn {turn_id!r}" if turn_id is not None and turns else "turns"
         Problems().tell("", f"conversation {conversation!r} of tenant {tenant!r} has no {what}")
         raise typer.Exit(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -11,7 +11,7 @@ import typer
 
 from rejoinder.cli.database import DEFAULT_SCHEMA, Database, Schema
 from rejoinder.cli.offline import DEFAULT_TENANT, Tenant, opened, run
-from rejoinder.cli.streams import write_line
+from rejoinder.cli.streams import Problems, write_line
 
 if TYPE_CHECKING:
     from rejoinder.messages import Turn
@@ -22,6 +22,14 @@ LOOK_SECONDS: Final = 0.5
 
 NEWEST: Final = 50
 """So many conversations are looked at: those that change come first in the list."""
+
+TURNS: Final = 10
+"""So many of the newest turns of each that has changed: more do not begin and end between two looks."""
+
+KNOWN_MAX: Final = 10_000
+"""So many turns are remembered as told: all that could still be among the newest."""
+
+LIVE: Final = ("queued", "running")
 
 
 def tail(
@@ -45,30 +53,67 @@ def tail(
 async def _tail(
     conversation: str | None, tenant: str, database: str | None, schema: str, *, events: bool, once: bool
 ) -> None:
-    async with opened(database, schema) as store, asyncio.TaskGroup() as following:
-        known: set[str] = set()
-        while True:
-            tasks: list[asyncio.Task[None]] = []
-            async for turn in _live(store, conversation, tenant):
-                if turn.id not in known:
-                    known.add(turn.id)
-                    tasks.append(following.create_task(_follow(store, turn, tenant, events=events)))
+    async with opened(database, schema) as store:
+        if conversation is not None and await store.get_conversation(conversation, tenant=tenant) is None:
+            missing = f"there is no conversation {conversation!r} of tenant {tenant!r}"
             if once:
-                await asyncio.gather(*tasks)
-                if not tasks:
-                    return
-            await asyncio.sleep(LOOK_SECONDS)
+                Problems().tell("", missing)
+                raise typer.Exit(1)
+            print(f"{missing} yet: waiting for it", file=sys.stderr)
+        elif sys.stderr.isatty() and not once:
+            print("waiting for what is said; Ctrl-C ends this", file=sys.stderr)
+        looked = Looked(store, conversation, tenant)
+        try:
+            async with asyncio.TaskGroup() as following:
+                while True:
+                    turns = await looked.new_turns()
+                    tasks = [
+                        following.create_task(_follow(store, turn, tenant, events=events)) for turn in turns
+                    ]
+                    if once:
+                        await asyncio.gather(*tasks)
+                        if not tasks:
+                            return
+                    await asyncio.sleep(LOOK_SECONDS)
+        except BaseExceptionGroup as group:
+            # Whoever read us has gone, or the store has: one of those who noticed says it.
+            raise group.exceptions[0] from None
 
 
-async def _live(store: ConversationStore, conversation: str | None, tenant: str) -> AsyncIterator[Turn]:
-    if conversation is not None:
-        ids = [conversation]
-    else:
-        ids = [found.id for found in await store.list_conversations(limit=NEWEST, tenant=tenant)]
-    for id in ids:
-        turn = await store.live_turn(id, tenant=tenant)
-        if turn is not None:
-            yield turn
+class Looked:
+    """What was there at the last look, so that what is new is found, though it may be over by now."""
+
+    def __init__(self, store: ConversationStore, conversation: str | None, tenant: str) -> None:
+        self._store = store
+        self._conversation = conversation
+        self._tenant = tenant
+        self._changed: dict[str, datetime] = {}
+        self._known: dict[str, None] = {}
+        self._first = True
+
+    async def new_turns(self) -> list[Turn]:
+        """Turns that have begun since; at the first look, those that are live."""
+        found: list[Turn] = []
+        changed = await self._conversations()
+        for id, at in changed.items():
+            if self._changed.get(id) == at:
+                continue
+            for turn in await self._store.list_turns(id, limit=TURNS, tenant=self._tenant):
+                if turn.id not in self._known and not (self._first and turn.status not in LIVE):
+                    found.append(turn)
+                self._known[turn.id] = None
+        for old in list(self._known)[:-KNOWN_MAX]:
+            del self._known[old]
+        self._changed, self._first = changed, False
+        return found
+
+    async def _conversations(self) -> dict[str, datetime]:
+        if self._conversation is None:
+            newest = await self._store.list_conversations(limit=NEWEST, tenant=self._tenant)
+        else:
+            found = await self._store.get_conversation(self._conversation, tenant=self._tenant)
+            newest = [] if found is None else [found]
+        return {each.id: each.updated_at for each in newest}
 
 
 async def _follow(store: ConversationStore, turn: Turn, tenant: str, *, events: bool) -> None:
