@@ -154,6 +154,24 @@ async def test_a_page_that_cannot_be_written_is_no_other_turns_trouble() -> None
 
 
 @asynchronous
+async def test_a_turn_whose_pages_cannot_be_made_is_no_other_turns_trouble() -> None:
+    class Broken(PageLog):
+        def cut(self) -> Sequence[Page]:
+            raise ValueError("no page can be made of this")
+
+    store = Watched()
+    async with PageWriter(store) as writer:
+        broken = Broken(await store.claim("broken"), writer, committed=print, stop=Stop())
+        sound = Turn(await store.claim("sound"), writer)
+        broken.frame(FRAME, at_once=True)
+        sound.say(at_once=True)
+        await sound.log.kept()
+        await broken.broken
+    assert isinstance(broken.failure, ValueError)
+    assert sound.seen == 1
+
+
+@asynchronous
 async def test_a_claim_that_is_lost_breaks_its_turn_alone() -> None:
     store = Watched()
     async with PageWriter(store) as writer:

@@ -178,7 +178,12 @@ class PageWriter:
         count = 0
         while self._due and count < GROUP_PAGES_MAX:
             source = self._due.popleft()
-            pages = source.cut()
+            try:
+                pages = source.cut()
+            except Exception as error:  # noqa: BLE001  # our own bug, and one turn's: this task writes for all
+                _log.exception("the pages of turn %s cannot be cut", source.claim.turn_id)
+                source.refused(error)
+                continue
             if pages:
                 group.append(_Asked(source, pages))
                 count += len(pages)
