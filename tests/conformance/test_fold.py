@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 
 import pytest
 
@@ -82,3 +83,51 @@ def test_a_stored_input_that_is_no_text_goes_on_as_javascript_writes_it(oracle: 
         chunks = [{"type": "tool-input-delta", "toolCallId": "c", "inputTextDelta": '1"\ude00'}]
         case = Case(0, sdk, "legal", chunks, onto)
         assert agree(sdk, our_answer(case), oracle.ask(case.request)), raw
+
+
+ODD_CALLS: tuple[JsonObject, ...] = (
+    {"type": "tool-x", "toolCallId": "c"},
+    {
+        "type": "tool-x",
+        "toolCallId": "c",
+        "state": None,
+        "input": 1,
+        "output": 2,
+        "errorText": "e",
+        "title": "t",
+    },
+    {"type": "tool-", "toolCallId": "c", "state": "result", "rawInput": "{", "providerExecuted": True},
+    {"type": "dynamic-tool", "toolName": "x", "toolCallId": "c", "state": 7, "title": 7},
+    {
+        "type": "tool-x",
+        "toolCallId": "c",
+        "state": "input-streaming",
+        "inputEncoding": 7,
+        "title": [],
+        "toolMetadata": 0,
+    },
+)
+"""Calls as no release of the SDK leaves them: older programs, and columns that were empty, do."""
+
+ABOUT_IT: tuple[JsonObject, ...] = (
+    {"type": "tool-input-start", "toolName": "y"},
+    {"type": "tool-input-available", "toolName": "y", "input": 3},
+    {"type": "tool-input-error", "toolName": "y", "input": 3, "errorText": "f"},
+    {"type": "tool-input-delta", "inputTextDelta": "1"},
+    {"type": "tool-output-available", "output": 3},
+    {"type": "tool-output-error", "errorText": "f"},
+    {"type": "tool-output-denied"},
+    {"type": "tool-approval-request", "approvalId": "a"},
+)
+
+
+@pytest.mark.parametrize("sdk", [5, 6, 7])
+def test_a_stored_call_of_an_odd_state_is_gone_on_with(oracle: Oracle, sdk: int) -> None:
+    for call, about in product(ODD_CALLS, ABOUT_IT):
+        dynamic = {"dynamic": True} if call["type"] == "dynamic-tool" else {}
+        for before in ([], [{"type": "start-step"}]):
+            chunk = {"toolCallId": "c", **dynamic, **about}
+            onto = {"id": "m", "role": "assistant", "parts": [call, {"type": "tool-z", "toolCallId": "d"}]}
+            case = Case(0, sdk, "legal", [*before, chunk], onto)
+            ours, theirs = our_answer(case), oracle.ask(case.request)
+            assert agree(sdk, ours, theirs), (call, chunk, before, ours, theirs)

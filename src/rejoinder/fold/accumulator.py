@@ -16,7 +16,7 @@ from msgspec import UNSET, UnsetType
 from rejoinder.errors import IllegalChunk
 from rejoinder.fold.calls import Calls
 from rejoinder.fold.merge import merge_metadata
-from rejoinder.fold.pieces import Call, Prose, given
+from rejoinder.fold.pieces import Call, Prose, call_in, given
 from rejoinder.fold.rules import RULES
 from rejoinder.messages import (
     ABSENT,
@@ -25,6 +25,7 @@ from rejoinder.messages import (
     File,
     JsonObject,
     Message,
+    Opaque,
     Part,
     ReasoningFile,
     SourceDocument,
@@ -272,6 +273,8 @@ class Accumulator:
         self._add(Data(name=chunk.name, id=given(chunk.id), data=chunk.data, extra=extra or None))
 
     def _add(self, part: Part | Prose | Call) -> None:
+        if isinstance(part, Opaque):
+            part = call_in(part, sdk=self.rules.sdk) or part
         if isinstance(part, ToolCall | Call):
             self._calls.add(part)
             return

@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from rejoinder.errors import IllegalChunk
 from rejoinder.fold.pieces import Call, Prose, ToolInput, given
-from rejoinder.messages import ABSENT, Approval, Json, Maybe, Part, ToolCall, ToolState
+from rejoinder.messages import ABSENT, Approval, Json, JsonObject, Maybe, Part, ToolCall, ToolState
 from rejoinder.wire.javascript import text_of
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ _ODD: Final = {
 
 _SAID_ANEW: Final = ("errorText", "preliminary", "inputEncoding")
 """Those of them that every input and every outcome says anew, if only by leaving them out."""
+
+_ASKED_WITH: Final = ("inputEncoding", "title", "toolMetadata")
+"""Those that every delta of an input says again."""
 
 
 class Calls:
@@ -87,8 +90,14 @@ class Calls:
                     title=call.title,
                     tool_metadata=call.metadata,
                     # Whatever was stored there: JavaScript adds the next delta to it as text.
+                    odd=self._odd(call),
                     text="" if call.raw_input in (ABSENT, None) else text_of(call.raw_input),
                 )
+
+    def _odd(self, call: ToolCall) -> JsonObject | None:
+        """The details of a stored call whose values are odd, but not null."""
+        kept = (call.extra or {}) if self._rules.keeps_tool_details else {}
+        return {name: kept[name] for name in _ASKED_WITH if kept.get(name) is not None} or None
 
     def input_start(self, chunk: chunks.ToolInputStart) -> None:
         """A call's input begins (again)."""
@@ -147,6 +156,8 @@ class Calls:
                 metadata=source.tool_metadata,
             ),
         )
+        if source.odd:
+            call.part = msgspec.structs.replace(call.part, extra={**(call.part.extra or {}), **source.odd})
         # The SDKs leave the raw input out of a dynamic call that a delta begins (in a later step).
         call.arrive(source, keeps_raw_input=existed or not source.dynamic)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -14,6 +14,7 @@ from rejoinder.messages import (
     InputEncoding,
     JsonObject,
     Maybe,
+    Opaque,
     Part,
     Reasoning,
     Text,
@@ -21,6 +22,8 @@ from rejoinder.messages import (
     ToolState,
 )
 from rejoinder.wire.json import rejoin_surrogates
+
+_PAYLOADS: Final = {"input": "input", "rawInput": "raw_input", "output": "output"}
 
 
 class Prose:
@@ -61,7 +64,7 @@ class Prose:
 class ToolInput:
     """A tool call's input that arrives as text. Two parts may share it: a call that goes on in a later step."""
 
-    __slots__ = ("dynamic", "encoding", "json", "name", "pieces", "title", "tool_metadata")
+    __slots__ = ("dynamic", "encoding", "json", "name", "odd", "pieces", "title", "tool_metadata")
 
     def __init__(
         self,
@@ -73,7 +76,10 @@ class ToolInput:
         title: str | None = None,
         tool_metadata: JsonObject | None = None,
         text: str = "",
+        odd: JsonObject | None = None,
     ) -> None:
+        self.odd = odd
+        """What was stored of the three above and is not what it should be: it is said again with every delta."""
         self.name = name
         self.dynamic = dynamic
         self.encoding: InputEncoding | None = encoding
@@ -107,10 +113,11 @@ class ToolInput:
 class Call:
     """A tool call that can still change: the fields of `ToolCall`, and input text that is read when asked for."""
 
-    __slots__ = ("arriving", "arriving_count", "keeps_raw_input", "part", "sdk")
+    __slots__ = ("_opaque", "arriving", "arriving_count", "keeps_raw_input", "part", "sdk")
 
-    def __init__(self, part: ToolCall, *, sdk: int) -> None:
+    def __init__(self, part: ToolCall, *, sdk: int, opaque: Opaque | None = None) -> None:
         self.part = part
+        self._opaque = None if opaque is None else (part, opaque)
         self.sdk = sdk
         self.arriving: ToolInput | None = None
         self.arriving_count = 0
@@ -144,8 +151,11 @@ class Call:
         return self.part
 
     def freeze(self) -> Part:
-        """The part as it stands."""
-        return self.settle()
+        """The part as it stands: as it was stored, where nothing has touched it."""
+        part = self.settle()
+        if self._opaque is not None and self._opaque[0] is part:
+            return self._opaque[1]
+        return part
 
     def change(self, **fields: Maybe) -> None:
         """Replace fields of the part, on top of what has arrived."""
@@ -154,6 +164,24 @@ class Call:
     def change_approval(self, state: ToolState, approval: Approval) -> None:
         """Ask or answer for permission."""
         self.change(state=state, approval=approval)
+
+
+def call_in(part: Opaque, *, sdk: int) -> Call | None:
+    """The call that a part is which lacks no more than a state that we know: the next chunk about it gives it one."""
+    body = dict(part.body)
+    kind, call_id = body.pop("type", None), body.pop("toolCallId", None)
+    if not isinstance(kind, str) or not isinstance(call_id, str):
+        return None
+    dynamic = kind == "dynamic-tool"
+    name = body.pop("toolName", None) if dynamic else kind[5:]
+    if not isinstance(name, str) or not (dynamic or kind.startswith("tool-")):
+        return None
+    body.pop("state", None)
+    payloads = {name: body.pop(key, ABSENT) for key, name in _PAYLOADS.items()}
+    call = ToolCall(
+        name=name, call_id=call_id, dynamic=dynamic, state="input-available", extra=body or None, **payloads
+    )
+    return Call(call, sdk=sdk, opaque=part)
 
 
 def given(value: Maybe) -> Maybe:
