@@ -54,7 +54,8 @@ async def events_of(
             async for told in said:
                 yield write_event(told)
     else:
-        result = await provider.complete(params)
+        completed: Json = provider.complete(params)
+        result: Json = await completed if inspect.isawaitable(completed) else completed
         yield write_event(_answered(result, params))
 
 
@@ -107,7 +108,8 @@ def _called(call: ProviderToolCall) -> ModelCalled:
     return ModelCalled(id=call.id, name=call.name, arguments=call.arguments)
 
 
-def _answered(result: ProviderCallResult, params: ProviderCallParams) -> ModelAnswered:
+def _answered(answer: Json, params: ProviderCallParams) -> ModelAnswered:
+    result = _result(answer)
     calls: Iterable[ProviderToolCall] = result.tool_calls or ()
     return ModelAnswered(
         id=result.id,
@@ -117,6 +119,18 @@ def _answered(result: ProviderCallResult, params: ProviderCallParams) -> ModelAn
         finish_reason=result.finish_reason,
         raw=_plain(result.raw),
     )
+
+
+def _result(answer: Json) -> ProviderCallResult:
+    """The result of a call: one of ours, a dictionary with its fields, or any object. Raises `AgentError`."""
+    if isinstance(answer, ProviderCallResult):
+        return answer
+    try:
+        return msgspec.convert(answer, ProviderCallResult, from_attributes=True)
+    except msgspec.ValidationError as error:
+        raise AgentError(
+            f"an adapter's result is a {type(answer).__name__} and no ProviderCallResult: {error}"
+        ) from error
 
 
 def _plain(raw: Json) -> Json:

@@ -198,19 +198,18 @@ class DefaultConversationEngine:
         """Carry out the turn from its claim to its seal. It never raises: those who listen get to know."""
         try:
             opening = await self._opening(input)
+            # What is wrong with the tools or the provider is said before anything is claimed.
+            model = ModelAgent(
+                input.provider,
+                params=_params(input, opening.new.agent_context),
+                name=opening.new.agent,
+                tools=input.tools,
+                leaves_unknown_calls=True,
+                stream=stream,
+            )
+            agent = Witness(model, self.history_builder)
             begun = await self._begun(opening.new)
             told.begin(begun)
-            agent = Witness(
-                ModelAgent(
-                    input.provider,
-                    params=_params(input, begun.turn.agent_context),
-                    name=opening.new.agent,
-                    tools=input.tools,
-                    leaves_unknown_calls=True,
-                    stream=stream,
-                ),
-                self.history_builder,
-            )
             async with PageWriter(self.store, clock=self._clock, lease_seconds=self._lease_seconds) as writer:
                 turn = await carry_out(
                     begun,

@@ -30,6 +30,11 @@ class Witness:
         return self._agent.name
 
     @property
+    def idle_seconds(self) -> float:
+        """The agent's."""
+        return self._agent.idle_seconds
+
+    @property
     def translate(self) -> Translator:
         """The agent's."""
         return self._agent.translate

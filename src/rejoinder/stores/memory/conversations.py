@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice, takewhile
 
 from msgspec import structs
@@ -66,7 +66,8 @@ class Conversations:
             return conversation.updated_at, conversation.id
 
         # A time alone lies before every id of that time, because no id comes before the empty one.
-        bound = (before, "") if isinstance(before, datetime) else before
+        # One without a zone is of this machine's, as everywhere in Python.
+        bound = (before.astimezone(UTC), "") if isinstance(before, datetime) else before
         found = [
             shelf.conversation
             for shelf in self._shelves.of(tenant)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
@@ -81,7 +81,8 @@ class Conversations:
         tenant: str = DEFAULT_TENANT,
     ) -> list[Conversation]:
         # A time alone lies before every id of that time, because no id comes before the empty one.
-        bound = before if isinstance(before, tuple) else (before, "")
+        # One without a zone is of this machine's, as everywhere in Python.
+        bound = (before.astimezone(UTC), "") if isinstance(before, datetime) else before or (None, "")
         if search is None:
             rows = await self._database.ask("list_conversations", tenant, *bound, limit)
         elif words := " ".join(_WORD.findall(search)):

@@ -186,6 +186,8 @@ class Conversations(Suite):
         await advance(1)
         new = await store.create_conversation(id="new")
         assert [each.id for each in await store.list_conversations(before=new.updated_at)] == ["old"]
+        local = new.updated_at.astimezone().replace(tzinfo=None)
+        assert [each.id for each in await store.list_conversations(before=local)] == ["old"]
 
     @promise
     async def test_a_list_holds_fifty_if_nobody_says(self, store: ConversationStore) -> None:
