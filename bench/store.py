@@ -40,7 +40,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 HOME: Final = ROOT / "build" / "bench-venv"
 PINS: Final = ROOT / "requirements" / "bench.txt"
 
-HISTORIES: Final = (10, 1_000, 100_000)
+HISTORIES: Final = (10, 1_000, 10_000, 100_000)
 STREAMS: Final = (1, 100, 1_000)
 
 MINUTE_MS: Final = 60_000

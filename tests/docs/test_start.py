@@ -74,7 +74,7 @@ def test_the_first_ten_minutes_are_as_the_page_says(
     shown, replayed, checked = (told(line) for line in SHELL[-1].splitlines())
     assert '"text":"HELLO THERE "' in shown
     assert "HELLO " in replayed
-    assert checked
+    assert checked == "1 turns checked, 0 differ\n"
 
 
 def test_what_the_page_installs_are_extras_that_there_are() -> None:
