@@ -190,7 +190,9 @@ SCRIPTS: Final[dict[str, list[JsonObject]]] = {
         *_call("inject-2", "look_up", INJECTION, {"type": "error", "text": INJECTION}),
         {"type": "source", "url": "javascript:window.hacked=1", "title": INJECTION},
         {"type": "document", "title": INJECTION, "filename": INJECTION},
+        *_call("inject-4", INJECTION, {}, {"type": "output", "output": [INJECTION]}),
         {"type": "data", "name": "thing", "data": {INJECTION: INJECTION}},
+        {"type": "data", "name": INJECTION, "data": [INJECTION]},
         {"type": "file", "url": "http://elsewhere.example/pixel.png", "media": "image/png"},
         {"type": "file", "url": "data:text/html,<script>window.hacked=1</script>", "media": "text/html"},
         {

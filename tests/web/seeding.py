@@ -167,3 +167,13 @@ async def many_conversations(store: ConversationStore, count: int, *, name: Call
     """So many conversations, each with a title and no word."""
     for number in range(count):
         await store.create_conversation(id=f"many-{number}", title=name(number))
+
+
+async def many_turns(store: ConversationStore, conversation: str, count: int) -> None:
+    """A conversation of so many turns, each a question and its answer."""
+    for number in range(count):
+        begun = await ask(store, conversation, number, f"Question {number}?")
+        answer = Message(
+            id=begun.turn.message_id or "", role="assistant", parts=(Text(text=f"Answer {number}."),)
+        )
+        await store.end_turn(Seal(claim=begun.claim, status="succeeded", messages=(answer,)))

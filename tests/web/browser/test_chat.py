@@ -19,7 +19,7 @@ def test_a_message_is_answered_shown_and_stored(visitor: Visitor, database: str)
     expect(answer).to_contain_text("You said: Good morning")
     assert visitor.texts() == ["Good morning", "You said: Good morning"]
     entry = visitor.page.get_by_role("navigation", name="Conversations").get_by_role("link")
-    expect(entry.filter(has_text="Good morning")).to_have_attribute("aria-current", "page")
+    expect(entry.filter(has_text="Good morning").first).to_have_attribute("aria-current", "page")
     with psycopg.connect(database) as connection:
         rows = connection.execute(
             "SELECT m.role, m.status FROM rejoinder.message m "
@@ -103,6 +103,7 @@ def test_an_answer_is_stopped_by_the_button_and_by_escape(visitor: Visitor) -> N
         else:
             visitor.page.keyboard.press("Escape")
         visitor.settled()
+        expect(visitor.answers.last.get_by_text("Stopped.")).to_be_visible()
     assert visitor.texts() == ["wait", "Waiting", "wait", "Waiting"]
     turns = visitor.page.request.get(f"{visitor.address}/api/chat/{visitor.conversation}/turns").json()
     assert [turn["status"] for turn in turns["turns"]] == ["cancelled", "cancelled"]
@@ -115,8 +116,15 @@ def test_a_failure_says_no_secret_and_is_tried_again(visitor: Visitor) -> None:
     expect(alert).to_contain_text("An error occurred.")
     expect(visitor.answers.last).to_contain_text("So far so")
     assert "canary" not in visitor.page.content()
+    visitor.page.reload()
+    failed = "This answer failed before it was complete."
+    expect(visitor.answers.last).to_contain_text(failed)
+    visitor.button("Answer again").click()
+    expect(alert).to_contain_text("An error occurred.")
+    expect(visitor.answers.last).to_contain_text(failed)
+    assert "canary" not in visitor.page.content()
     alert.get_by_role("button", name="Try again").click()
-    expect(visitor.page.get_by_text("2 / 2")).to_be_visible()
+    expect(visitor.page.get_by_text("3 / 3")).to_be_visible()
     alert.get_by_role("button", name="Dismiss").click()
     expect(alert).to_have_count(0)
     visitor.ask("Good morning")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from http.cookies import SimpleCookie
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, FilePayload, expect
 from starlette.requests import HTTPConnection
 
 from rejoinder import Chat
@@ -48,7 +49,7 @@ def test_nothing_that_a_model_says_runs_in_the_chat(visitor: Visitor) -> None:
     for link in answer.locator(".attachment a[href^='data:']").all():
         assert link.get_attribute("download")
     assert answer.locator("img").count() == 0
-    answer.get_by_role("button", name=INJECTION).click()
+    answer.get_by_role("button", name=INJECTION, exact=True).click()
     visitor.settled()
     assert visitor.page.evaluate(ATTACKS) == HARMLESS
 
@@ -81,6 +82,31 @@ def test_nothing_runs_in_the_inspector(visitor: Visitor) -> None:
         for row in visitor.page.get_by_role("option").all()[:60]:
             row.click()
         assert visitor.page.evaluate(ATTACKS) == HARMLESS
+
+
+def test_nothing_runs_in_the_analytics(visitor: Visitor) -> None:
+    visitor.open()
+    visitor.ask("inject")
+    for by in ("day", "model", "agent"):
+        visitor.open(f"/analytics?by={by}")
+        expect(visitor.page.get_by_role("region", name="By tool")).to_contain_text("window.hacked")
+        for table in visitor.page.get_by_text("As a table").all():
+            table.click()
+        assert visitor.page.evaluate(ATTACKS) == HARMLESS
+
+
+def test_the_name_and_kind_of_a_file_are_text(visitor: Visitor) -> None:
+    visitor.open()
+    with visitor.page.expect_file_chooser() as chooser:
+        visitor.button("Attach files").click()
+    chooser.value.set_files(
+        [FilePayload(name=f"{INJECTION[:60]}.html", mimeType="text/html", buffer=b"<script>")]
+    )
+    expect(visitor.page.locator(".composer .attachment")).to_contain_text("window.hacked")
+    visitor.ask("look at this")
+    link = visitor.questions.first.locator(".attachment a")
+    expect(link).to_have_attribute("href", re.compile("^data:application/octet-stream;base64,"))
+    assert visitor.page.evaluate(ATTACKS) == HARMLESS
 
 
 def whoever_the_cookie_names(connection: HTTPConnection) -> Principal | None:

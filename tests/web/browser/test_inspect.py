@@ -12,7 +12,9 @@ from rejoinder import Chat
 from rejoinder.core import RecentNTurnsHistoryBuilder
 from tests.server.serving import serving
 from tests.web.actor import ACTOR, PACE
+from tests.web.browser.conftest import Seed
 from tests.web.browser.visitor import Visitor
+from tests.web.seeding import many_turns
 
 
 def inspected(visitor: Visitor, prompt: str) -> str:
@@ -135,10 +137,12 @@ def test_calls_history_and_rows_are_shown(visitor: Visitor) -> None:
     panel = tab(visitor, "Calls and usage")
     row = panel.get_by_role("row").filter(has_text="gpt-5-mini")
     expect(row).to_contain_text("succeeded")
-    expect(row.get_by_role("cell").nth(5)).to_have_text("1,200")
+    expect(row.get_by_role("cell").nth(5)).to_contain_text(re.compile("^1,200800 from the cache$"))
+    expect(row.get_by_role("cell").nth(6)).to_contain_text("60 of reasoning")
     expect(row).to_contain_text("$0.00098")
     panel = tab(visitor, "History")
-    expect(panel.get_by_role("region", name="Sent to the model").get_by_role("listitem")).to_have_count(1)
+    sent = panel.get_by_role("region", name="Sent to the model").get_by_role("listitem")
+    expect(sent).to_have_text(["userGood morning"])
     expect(panel).to_contain_text("Nothing was left out.")
     panel = tab(visitor, "Stored")
     expect(panel.get_by_label("turn", exact=True)).to_contain_text('"status": "succeeded"')
@@ -181,6 +185,26 @@ def test_a_turn_is_taken_home_as_json_lines(visitor: Visitor, tmp_path: Path) ->
         visitor.page.get_by_role("button", name="Download all turns as JSON lines").click()
     download.value.save_as(kept)
     assert kept.read_text("utf-8").count('"kind":"turn"') == 1
+
+
+def test_earlier_turns_are_asked_for_and_all_are_taken_home(
+    visitor: Visitor, seed: Seed, tmp_path: Path
+) -> None:
+    seed(lambda store: many_turns(store, "talkative", 130))
+    visitor.open("/inspect?chat=talkative")
+    turns = visitor.page.get_by_role("navigation", name="Turns").get_by_role("link")
+    expect(turns).to_have_count(100)
+    visitor.button("Earlier turns").click()
+    expect(turns).to_have_count(130)
+    expect(turns.first).to_contain_text("1. ")
+    expect(turns.last).to_contain_text("130. ")
+    expect(visitor.button("Earlier turns")).to_have_count(0)
+    visitor.page.reload()
+    expect(turns).to_have_count(100)
+    with visitor.page.expect_download() as download:
+        visitor.page.get_by_role("button", name="Download all turns as JSON lines").click()
+    download.value.save_as(kept := tmp_path / "all.jsonl")
+    assert kept.read_text("utf-8").count('"kind":"turn"') == 130
 
 
 def test_a_turn_is_watched_while_it_runs(context: BrowserContext, visitor: Visitor) -> None:

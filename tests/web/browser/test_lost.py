@@ -135,8 +135,10 @@ def test_two_tabs_show_the_same_and_one_stops_what_the_other_began(
     other.button("Stop").click()
     PACE.let(visitor.conversation, 9)
     other.settled()
+    expect(other.answers.last).to_contain_text("Stopped.")
     visitor.page.bring_to_front()
     visitor.settled()
+    expect(visitor.answers.last).to_contain_text("Stopped.")
     assert visitor.answers.all_inner_texts() == other.answers.all_inner_texts()
     assert visitor.texts()[-1].startswith("w0 w1 w2 w3 ")
     assert other.complaints() == []

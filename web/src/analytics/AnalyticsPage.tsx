@@ -22,7 +22,9 @@ const DAY_MS = 86_400_000;
 const count = (value: number) =>
   value >= 10_000 ? new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(value) : value.toLocaleString("en", { maximumFractionDigits: 1 });
 const money = (value: number) => (value === 0 ? "0" : value < 0.01 ? value.toFixed(5) : value.toFixed(2));
-const ms = (value: number) => (value < 1000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(value < 10_000 ? 1 : 0)} s`);
+/** With so many digits that neighbours on an axis differ. */
+const brief = (value: number) => Number(value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)).toLocaleString("en");
+const ms = (value: number) => (value < 1000 ? `${brief(value)} ms` : `${brief(value / 1000)} s`);
 const share = (part: number, whole: number) => (whole === 0 ? "–" : `${((100 * part) / whole).toFixed(part === whole ? 0 : 1)} %`);
 const dayName = (key: string) => new Date(`${key}T00:00:00Z`).toLocaleDateString("en", { month: "short", day: "numeric", timeZone: "UTC" });
 

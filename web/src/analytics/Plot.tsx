@@ -5,7 +5,9 @@ import "uplot/dist/uPlot.min.css";
 import type { Chart, Series } from "./measures";
 
 const HEIGHT_PX = 190;
-const LABEL_PX = 78;
+const DAY_PX = 78;
+const NAME_PX = 58;
+const LETTER_PX = 6.2;
 const MARGIN = 0.6;
 
 /** Between the lines of what is counted: no half turns. */
@@ -39,9 +41,11 @@ function heights({ series, stacked, keys }: Chart): (number | null)[][] {
   return series.map(({ values }) => values.map((value, index) => (reached[index]! += value ?? 0)));
 }
 
+const isDay = (key: string | undefined) => /^\d{4}-\d\d-\d\d$/.test(key ?? "");
+
 /** As many labels as there is room for, the last key always among them. */
 function labelled(keys: string[], width: number): number[] {
-  const stride = Math.max(1, Math.ceil((keys.length * LABEL_PX) / Math.max(1, width)));
+  const stride = Math.max(1, Math.ceil((keys.length * (isDay(keys[0]) ? DAY_PX : NAME_PX)) / Math.max(1, width)));
   const last = keys.length - 1;
   return keys.map((_, index) => index).filter((index) => (last - index) % stride === 0);
 }
@@ -53,7 +57,7 @@ function seriesOptions({ chart, lines }: Props, order: number[]): uPlot.Series[]
     if (lines) return { stroke: colour, width: 2, spanGaps: true, points: { show: true, size: 6, fill: colour } };
     const share = 0.72 / side;
     const align = chart.stacked || side === 1 ? 0 : index === 0 ? -1 : 1;
-    return { fill: colour, stroke: colour, width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [share, 42], align, radius: 0.12 }) };
+    return { fill: colour, stroke: colour, width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [share, 42], align, radius: chart.stacked ? 0 : 0.12 }) };
   });
 }
 
@@ -61,7 +65,10 @@ function axes({ chart, whole, show, keyName }: Props): uPlot.Axis[] {
   const ink = colourOf("--ink-faint");
   const line = { stroke: colourOf("--line"), width: 1 };
   const font = "11px Inter, system-ui, sans-serif";
-  const short = (key: string) => (key.length > 14 ? `${key.slice(0, 13)}…` : key);
+  // A name is cut to the room that it has; a reason (`failed: provider`) stands on two lines.
+  const fitted = (name: string, letters: number) =>
+    name.split(/(?<=:) /).map((line) => (line.length > letters ? `${line.slice(0, letters - 1)}…` : line)).join("\n");
+  const lines = Math.max(...chart.keys.map((key) => keyName(key).split(": ").length));
   return [
     {
       stroke: ink,
@@ -69,9 +76,12 @@ function axes({ chart, whole, show, keyName }: Props): uPlot.Axis[] {
       grid: { show: false },
       ticks: { show: false },
       gap: 6,
-      size: 28,
+      size: 14 + 14 * lines,
       splits: (plot) => labelled(chart.keys, plot.bbox.width / devicePixelRatio),
-      values: (_, splits) => splits.map((index) => short(keyName(chart.keys[index] ?? ""))),
+      values: (plot, splits) => {
+        const letters = Math.max(7, Math.floor(plot.bbox.width / devicePixelRatio / Math.max(1, splits.length) / LETTER_PX));
+        return splits.map((index) => fitted(keyName(chart.keys[index] ?? ""), letters));
+      },
     },
     { stroke: ink, font, grid: line, ticks: { show: false }, gap: 6, size: 58, incrs: whole ? WHOLE : undefined, values: (_, splits) => splits.map(show) },
   ];

@@ -144,9 +144,17 @@ function Foot(props: Props & { text: string }) {
   );
 }
 
+/** How an answer ended, if not by itself: a page that is loaded again says so, too. */
+const ENDINGS: { [status: string]: string } = {
+  cancelled: "Stopped.",
+  failed: "This answer failed before it was complete.",
+  interrupted: "This answer was interrupted: the server that wrote it went away.",
+};
+
 export const MessageView = memo(function MessageView(props: Props) {
-  const { message, live, newest, editing, setEditing } = props;
+  const { message, place, live, newest, editing, setEditing } = props;
   const text = textOf(message);
+  const ending = ENDINGS[place?.status ?? ""];
   if (message.role === "user") {
     const files = message.parts.filter((part) => part.type === "file");
     return (
@@ -178,6 +186,7 @@ export const MessageView = memo(function MessageView(props: Props) {
     <article className={`message of-${message.role}`} aria-label="Answer" aria-busy={live} data-message={message.id}>
       <Parts message={message} live={live} newest={newest} />
       {live && <span className="caret" aria-hidden="true" />}
+      {!live && ending && <p className={`ending ${place?.status}`}>{ending}</p>}
       {!live && <Foot {...props} text={text} />}
     </article>
   );

@@ -123,7 +123,7 @@ export function Columns({ trace, relations, choice, onChoose }: Props) {
             {(lane) => (
               <>
                 <span className={`kind family-${lane.family}`}>{lane.family}</span>
-                <code>{lane.name}</code>
+                <code>{lane.name === lane.family ? "" : lane.name}</code>
                 <b>{lane.seqs.length}</b>
               </>
             )}

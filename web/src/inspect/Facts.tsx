@@ -1,16 +1,20 @@
 // What a turn consumed, whom it called, and what is stored of it.
 import { JsonView } from "../parts/JsonView";
 import type { ProviderCall, Trace, Usage } from "./trace";
-import { between, count, duration, money, time } from "./words";
+import { between, clock, count, duration, money, time } from "./words";
 
 function UsageCells({ usage }: { usage: Usage | undefined }) {
   return (
     <>
-      <td>{count(usage?.inputTokens)}</td>
-      <td>{count(usage?.outputTokens)}</td>
-      <td>{count(usage?.cacheReadTokens)}</td>
-      <td>{count(usage?.cacheWriteTokens)}</td>
-      <td>{count(usage?.reasoningTokens)}</td>
+      <td>
+        {count(usage?.inputTokens)}
+        {usage?.cacheReadTokens !== undefined && <small>{count(usage.cacheReadTokens)} from the cache</small>}
+        {usage?.cacheWriteTokens !== undefined && <small>{count(usage.cacheWriteTokens)} to the cache</small>}
+      </td>
+      <td>
+        {count(usage?.outputTokens)}
+        {usage?.reasoningTokens !== undefined && <small>{count(usage.reasoningTokens)} of reasoning</small>}
+      </td>
     </>
   );
 }
@@ -23,7 +27,7 @@ function CallRow({ call }: { call: ProviderCall }) {
         <small>{call.provider}</small>
       </td>
       <td>{call.status ?? "–"}</td>
-      <td>{time(call.startedAt)}</td>
+      <td title={time(call.startedAt)}>{clock(call.startedAt)}</td>
       <td>{duration(between(call.startedAt, call.firstTokenAt))}</td>
       <td>{duration(between(call.startedAt, call.finishedAt))}</td>
       <UsageCells usage={call.usage} />
@@ -39,7 +43,7 @@ export function Calls({ trace }: { trace: Trace }) {
       <table>
         <thead>
           <tr>
-            {["Model", "Status", "Began", "First token", "Took", "Input", "Output", "Cache read", "Cache write", "Reasoning", "Cost"].map((name) => (
+            {["Model", "Status", "Began", "First token", "Took", "Input", "Output", "Cost"].map((name) => (
               <th key={name} scope="col">
                 {name}
               </th>
@@ -52,7 +56,7 @@ export function Calls({ trace }: { trace: Trace }) {
           ))}
           {providerCalls.length === 0 && (
             <tr>
-              <td colSpan={11} className="quiet">
+              <td colSpan={8} className="quiet">
                 No call of a model was recorded in this turn.
               </td>
             </tr>

@@ -1,5 +1,7 @@
 // What the model was shown, and what was left out and why, as it was recorded when the turn began.
+import { useEffect, useState } from "react";
 import { JsonView } from "../parts/JsonView";
+import { readConversation } from "../wire/api";
 import type { History } from "./trace";
 import { count } from "./words";
 
@@ -13,6 +15,32 @@ const REASONS: { [reason: string]: string } = {
   older: "it is older than what was left out",
 };
 
+/** So many of the newest messages are asked for, to show how those that were sent begin. */
+const MESSAGES_READ = 500;
+const BEGINNING_CHARACTERS = 160;
+
+/** How messages begin, by their ids; what is further back, or on another branch, is known by its id only. */
+function useBeginnings(chat: string): ReadonlyMap<string, string> {
+  const [known, setKnown] = useState<ReadonlyMap<string, string>>(new Map());
+  useEffect(() => {
+    const leaving = new AbortController();
+    readConversation(chat, { limit: MESSAGES_READ }, leaving.signal).then(
+      ({ messages }) =>
+        setKnown(
+          new Map(
+            messages.map(({ id, parts }) => {
+              const said = parts.flatMap((part) => (part.type === "text" ? [part.text] : part.type.startsWith("tool-") ? [part.type.slice(5)] : []));
+              return [id, said.join(" ").slice(0, BEGINNING_CHARACTERS)];
+            }),
+          ),
+        ),
+      () => undefined,
+    );
+    return () => leaving.abort();
+  }, [chat]);
+  return known;
+}
+
 type Drop = NonNullable<History["dropped"]>[number];
 
 function said(drop: Drop): string {
@@ -21,7 +49,8 @@ function said(drop: Drop): string {
   return many + place + (drop.tokens ? `, some ${count(drop.tokens)} tokens` : "");
 }
 
-export function HistoryView({ history }: { history: History }) {
+export function HistoryView({ history, chat }: { history: History; chat: string }) {
+  const beginnings = useBeginnings(chat);
   const { sent, dropped = [], trims = [], budget } = history;
   const figures: [string, string][] = [
     ["Messages", count(history.messages)],
@@ -51,7 +80,7 @@ export function HistoryView({ history }: { history: History }) {
             {sent.map((one) => (
               <li key={one.id}>
                 <b>{one.role}</b>
-                <code>{one.id}</code>
+                {beginnings.get(one.id) ? <span title={one.id}>{beginnings.get(one.id)}</span> : <code>{one.id}</code>}
               </li>
             ))}
           </ol>

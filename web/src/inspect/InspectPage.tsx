@@ -9,9 +9,9 @@ import { Link } from "../shell/Link";
 import { addressOf } from "../shell/location";
 import { listen } from "../wire/tabs";
 import { download } from "./download";
-import { asLines, isLive, listTurns, readTrace, type Turn } from "./trace";
+import { asLines, isLive, listAllTurns, listTurns, readTrace, type Turn, type TurnPage } from "./trace";
 import { TurnView } from "./TurnView";
-import { between, count, duration, total } from "./words";
+import { between, clock, count, duration, total } from "./words";
 import "../styles/figures.css";
 import "./inspect.css";
 import "./replay.css";
@@ -51,20 +51,31 @@ function Conversations({ current, onGo }: { current: string | null; onGo: () => 
   );
 }
 
-function useTurns(chat: string | null): { turns: Turn[] | null; problem: Error | null } {
-  const [state, setState] = useState<{ of: string | null; turns: Turn[] | null; problem: Error | null }>({ of: null, turns: null, problem: null });
+type Turns = { of: string | null; turns: Turn[] | null; before: string | null; problem: Error | null };
+
+const NO_TURNS: Turns = { of: null, turns: null, before: null, problem: null };
+
+/** The newest page, behind the earlier ones that have been asked for. */
+function renewed(had: Turns, chat: string, page: TurnPage): Turns {
+  const met = had.of === chat ? (had.turns ?? []).findIndex((turn) => turn.id === page.turns[0]?.id) : -1;
+  const earlier = had.turns?.slice(0, Math.max(0, met)) ?? [];
+  return { of: chat, turns: [...earlier, ...page.turns], before: earlier.length > 0 ? had.before : (page.before ?? null), problem: null };
+}
+
+function useTurns(chat: string | null) {
+  const [state, setState] = useState<Turns>(NO_TURNS);
   useEffect(() => {
     if (!chat) return;
     const leaving = new AbortController();
     let timer = 0;
     const look = () => {
       clearTimeout(timer);
-      listTurns(chat, leaving.signal).then(
-        ({ turns }) => {
-          setState({ of: chat, turns, problem: null });
-          if (turns.some(isLive)) timer = window.setTimeout(look, LOOK_MS);
+      listTurns(chat, null, leaving.signal).then(
+        (page) => {
+          setState((had) => renewed(had, chat, page));
+          if (page.turns.some(isLive)) timer = window.setTimeout(look, LOOK_MS);
         },
-        (problem: Error) => !leaving.signal.aborted && setState({ of: chat, turns: null, problem }),
+        (problem: Error) => !leaving.signal.aborted && setState({ ...NO_TURNS, of: chat, problem }),
       );
     };
     look();
@@ -75,16 +86,24 @@ function useTurns(chat: string | null): { turns: Turn[] | null; problem: Error |
       unlisten();
     };
   }, [chat]);
-  return state.of === chat ? state : { turns: null, problem: null };
+  const now = state.of === chat ? state : NO_TURNS;
+  const more = async () => {
+    if (!chat || !now.before) return;
+    const page = await listTurns(chat, now.before);
+    setState((had) => (had.before === now.before ? { ...had, turns: [...page.turns, ...(had.turns ?? [])], before: page.before ?? null } : had));
+  };
+  return { ...now, more };
 }
 
-function TurnList({ chat, turns, current }: { chat: string; turns: Turn[]; current: string | null }) {
+type ListProps = { chat: string; turns: Turn[]; current: string | null; hasEarlier: boolean; more: () => Promise<void> };
+
+function TurnList({ chat, turns, current, hasEarlier, more }: ListProps) {
   const [busy, setBusy] = useState(false);
   const all = async () => {
     setBusy(true);
     try {
       const traces = [];
-      for (const turn of turns) traces.push(await readTrace(chat, turn.id));
+      for (const turn of await listAllTurns(chat)) traces.push(await readTrace(chat, turn.id));
       download(`conversation-${chat}.jsonl`, asLines(traces));
     } finally {
       setBusy(false);
@@ -99,12 +118,19 @@ function TurnList({ chat, turns, current }: { chat: string; turns: Turn[]; curre
         </button>
       </div>
       <ol>
+        {hasEarlier && (
+          <li>
+            <button type="button" className="quiet-button" onClick={() => void more().catch(() => undefined)}>
+              Earlier turns
+            </button>
+          </li>
+        )}
         {turns.map((turn, index) => (
           <li key={turn.id}>
             <Link to={addressOf("inspect", { chat, turn: turn.id })} current={turn.id === current}>
               <span className={`dot status-${turn.status}`} />
               <span className="turn-name">
-                {index + 1}. {turn.agent ?? "turn"}
+                {hasEarlier ? clock(turn.createdAt) : `${index + 1}.`} {turn.agent ?? "turn"}
               </span>
               <small>
                 {turn.status} · {duration(between(turn.startedAt ?? turn.createdAt, turn.finishedAt))}
@@ -121,7 +147,7 @@ function TurnList({ chat, turns, current }: { chat: string; turns: Turn[]; curre
 export default function InspectPage({ query }: { query: URLSearchParams }) {
   const [open, setOpen] = useState(false);
   const chat = query.get("chat");
-  const { turns, problem } = useTurns(chat);
+  const { turns, before, problem, more } = useTurns(chat);
   const asked = query.get("turn");
   const turn = asked ?? turns?.at(-1)?.id ?? null;
   return (
@@ -139,7 +165,7 @@ export default function InspectPage({ query }: { query: URLSearchParams }) {
         </div>
       ) : (
         <div className="inspector">
-          {turns && <TurnList chat={chat} turns={turns} current={turn} />}
+          {turns && <TurnList chat={chat} turns={turns} current={turn} hasEarlier={before !== null} more={more} />}
           {turn ? (
             <TurnView key={turn} chat={chat} turn={turn} />
           ) : (

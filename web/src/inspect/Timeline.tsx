@@ -5,13 +5,24 @@ import type { FrameRow, Trace } from "./trace";
 import { duration } from "./words";
 
 const WIDTH = 1000;
-const TICKS = 5;
+const TICKS_MAX = 6;
+
+/** Behind this share of the axis there is no room for what a tick says. */
+const LAST_TICK_SHARE = 0.88;
 
 /** A silence longer than this share of the turn is worth pointing at. */
 const GAP_SHARE = 0.12;
 const GAP_MS_MIN = 200;
 
 type Axis = { timed: boolean; begin: number; end: number; at: (frame: FrameRow) => number };
+
+/** Where the axis is written on: at round numbers, as near to each other as there is room for. */
+function ticks(length: number, whole: boolean): number[] {
+  const decade = 10 ** Math.floor(Math.log10(length / TICKS_MAX));
+  const step = [1, 2, 5, 10].map((digit) => digit * decade).find((one) => length / one < TICKS_MAX) ?? length;
+  const least = whole ? Math.max(1, step) : step;
+  return Array.from({ length: Math.floor((length * LAST_TICK_SHARE) / least) + 1 }, (_, index) => index * least);
+}
 
 /** Time if all frames know theirs, else their number. */
 function axisOf(trace: Trace): Axis {
@@ -29,10 +40,8 @@ export function Timeline({ trace, relations, selected, onSelect }: Props) {
   const axis = useMemo(() => axisOf(trace), [trace]);
   const bySeq = useMemo(() => new Map(trace.frames.map((frame) => [frame.seq, frame])), [trace.frames]);
   const x = (frame: FrameRow) => ((axis.at(frame) - axis.begin) / (axis.end - axis.begin)) * WIDTH;
-  const label = (share: number) => {
-    const value = share * (axis.end - axis.begin);
-    return axis.timed ? duration(value, axis.end - axis.begin) : `#${Math.round(axis.begin + value)}`;
-  };
+  const length = axis.end - axis.begin;
+  const label = (value: number) => (axis.timed ? duration(value, length) : `#${axis.begin + value}`);
   const gaps = useMemo(() => gapsOf(trace.frames, axis), [trace.frames, axis]);
   const marker = selected === null ? undefined : bySeq.get(selected);
 
@@ -82,8 +91,10 @@ export function Timeline({ trace, relations, selected, onSelect }: Props) {
       <div className="axis" aria-hidden="true">
         <span />
         <div>
-          {Array.from({ length: TICKS }, (_, index) => (
-            <span key={index}>{label(index / (TICKS - 1))}</span>
+          {ticks(length, !axis.timed).map((value) => (
+            <span key={value} style={{ left: `${(100 * value) / length}%` }}>
+              {label(value)}
+            </span>
           ))}
         </div>
       </div>

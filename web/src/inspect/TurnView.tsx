@@ -137,7 +137,7 @@ export function TurnView({ chat, turn }: { chat: string; turn: string }) {
         {tab === "replay" && <Replay trace={trace} chat={chat} />}
         {tab === "calls" && <Calls trace={trace} />}
         {tab === "diff" && <Diff trace={trace} chat={chat} />}
-        {tab === "history" && history && <HistoryView history={history} />}
+        {tab === "history" && history && <HistoryView history={history} chat={chat} />}
         {tab === "stored" && <Stored trace={trace} />}
       </div>
     </article>

@@ -79,8 +79,22 @@ const POLL_MS = 600;
 
 export const isLive = (turn: Turn) => turn.status === "running" || turn.status === "queued";
 
-export const listTurns = (chat: string, signal?: AbortSignal) =>
-  ask<{ turns: Turn[]; before?: string | null }>(chatPath(chat, "/turns"), { limit: 100 }, { signal });
+export type TurnPage = { turns: Turn[]; before?: string | null };
+
+/** The newest turns, or those before a place. */
+export const listTurns = (chat: string, before?: string | null, signal?: AbortSignal) =>
+  ask<TurnPage>(chatPath(chat, "/turns"), { limit: 100, before }, { signal });
+
+/** Every turn of a conversation, the oldest first. */
+export async function listAllTurns(chat: string): Promise<Turn[]> {
+  let { turns, before } = await listTurns(chat);
+  while (before) {
+    const page = await listTurns(chat, before);
+    turns = [...page.turns, ...turns];
+    before = page.before;
+  }
+  return turns;
+}
 
 const path = (chat: string, turn: string, rest = "") => chatPath(chat, `/turns/${encodeURIComponent(turn)}${rest}`);
 

@@ -4,7 +4,9 @@ import { Icon } from "../shell/Icon";
 
 type File = { url: string; mediaType: string; filename?: string };
 
-const kind = (mediaType: string) => mediaType.split(";")[0]?.split("/").pop()?.toUpperCase() || "FILE";
+/** What people call a file of that kind: by the end of its name, else by its media type. */
+const kind = ({ filename, mediaType }: File) =>
+  (/\.(\w{1,5})$/.exec(filename ?? "")?.[1] ?? mediaType.split(";")[0]?.split("/").pop())?.toUpperCase() || "FILE";
 
 /** Files that are in their address are saved, as bytes of no kind: a page or a script among them is never opened. */
 function href(file: File): string | null {
@@ -34,7 +36,7 @@ export function Attachment({ file, onRemove }: { file: File; onRemove?: () => vo
     <>
       <Icon name="file" />
       <span className="attachment-name">{name}</span>
-      <span className="attachment-kind">{kind(file.mediaType)}</span>
+      <span className="attachment-kind">{kind(file)}</span>
     </>
   );
   return (

@@ -12,6 +12,7 @@ export type Place = {
   id: string;
   seq: number;
   createdAt?: string;
+  status?: string;
   turnId?: string;
   parentId?: string;
   siblings?: string[];
