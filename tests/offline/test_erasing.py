@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from rejoinder import Chat
 from rejoinder.chat.wishes import Principal
 from rejoinder.messages import AgentContext, Message, Text, TurnError
 from rejoinder.offline.reprojecting import reproject
-from rejoinder.ports.journal import SUBJECT, Checkpoint, NewTurn, Seal, TurnBegun
+from rejoinder.ports.journal import SUBJECT, Checkpoint, NewTurn, Seal, StoreError, TurnBegun
 from rejoinder.ports.transcripts import TranscriptEntry, TranscriptKey
 from rejoinder.server.principals import api_keys
 from rejoinder.stores.postgres.packing import unpacked
@@ -196,7 +196,8 @@ def everything(url: str) -> set[Place]:
                 values = [value if isinstance(value, bytes) else str(value) for value in row]
                 if table == "page":
                     named = dict(zip(columns, row, strict=True))
-                    values.append(str(unpacked(named["codec"], named["events"])))
+                    with suppress(StoreError):  # cut by a test of faults
+                        values.append(str(unpacked(named["codec"], named["events"])))
                 found.add(Place(table, tuple(values)))
     return found
 

@@ -1,6 +1,6 @@
 """`rejoinder doctor`: what is wrong with a set-up, and what to do about it.
 
-It changes nothing; only the embedded PostgreSQL is started, if it is the one that is meant.
+It changes nothing unless it is told to repair; only the embedded PostgreSQL is started, if it is the one that is meant.
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ from typing import Annotated, Final
 import typer
 from msgspec import Struct
 
+from rejoinder.cli.database import DEFAULT_SCHEMA
+from rejoinder.cli.examining import examine
+from rejoinder.cli.offline import translators
 from rejoinder.cli.serving import Store
+from rejoinder.cli.streams import misuse
 from rejoinder.errors import RejoinderError
 
 FILES_MIN: Final = 4_096
@@ -49,11 +53,24 @@ def doctor(
     server: Annotated[
         str | None, typer.Option(help="A server that runs, as http://127.0.0.1:8000, to be asked how it is.")
     ] = None,
+    data: Annotated[
+        bool, typer.Option("--data", help="Look at all that is stored, too, which takes its time.")
+    ] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what of it can be mended.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be mended.")] = False,
 ) -> None:
-    """Look at a set-up and say what is wrong with it. Exit 1 if anything is.
+    """Look at a set-up, or at all that is stored, and say what is wrong with it. Exit 1 if anything is, and stays so.
 
-    Example: rejoinder doctor --agent my_agents:agent --server http://127.0.0.1:8000
+    Of what is stored: that each message is what its frames and events make, that no journal has gaps, that nothing
+    belongs to nothing, that conversations count on from where they are, that somebody owns each turn that is live.
+
+    Examples: rejoinder doctor --agent my_agents:agent --server http://127.0.0.1:8000; rejoinder doctor --data;
+    rejoinder doctor --repair --dry-run
     """
+    if dry_run and not repair:
+        misuse("--dry-run: it says what --repair would do, so say --repair as well")
+    if (data or repair) and database == "memory":
+        misuse("--data: the store memory keeps nothing that could be looked at; name a PostgreSQL")
     looks: list[Callable[[], Iterator[Finding]]] = [_program, _extras, _files, _keys]
     looks.append(lambda: _database(database))
     if agent is not None:
@@ -66,7 +83,14 @@ def doctor(
     for finding in findings:
         mark = {True: "ok", False: "WRONG", None: "-"}[finding.well]
         typer.echo(f"{mark:<6}{finding.name}: {finding.said}")
-    if any(finding.well is False for finding in findings):
+    well = all(finding.well is not False for finding in findings)
+    # What cannot be reached has been said already.
+    if (data or repair) and all(
+        finding.well is not False for finding in findings if finding.name == "database"
+    ):
+        known = translators([agent] if agent is not None else None)
+        well &= asyncio.run(examine(database, DEFAULT_SCHEMA, known, repair=repair, dry_run=dry_run))
+    if not well:
         raise typer.Exit(1)
 
 

@@ -74,7 +74,7 @@ async def check_turn(store: ConversationStore, turn: Turn, *, tenant: str, trans
     if stored.turn_id != turn.id:
         return named._replace(left_out="another turn went on with its message")
     try:
-        made = await _Made.of(store, turn, stored.message, tenant=tenant, translators=translators)
+        made = await Made.of(store, turn, stored.message, tenant=tenant, translators=translators)
     except (StoreUnavailable, StoreMisconfigured):
         raise
     except RejoinderError as error:
@@ -82,8 +82,8 @@ async def check_turn(store: ConversationStore, turn: Turn, *, tenant: str, trans
     return made.compared(named, made_anew=REPROJECTED in (turn.metadata or {}))
 
 
-class _Made:
-    """One answer, made twice."""
+class Made:
+    """One answer, made twice: from its frames and from its events."""
 
     def __init__(self, kept: Message) -> None:
         self.kept = kept
@@ -95,7 +95,8 @@ class _Made:
     @classmethod
     async def of(
         cls, store: ConversationStore, turn: Turn, kept: Message, *, tenant: str, translators: Translators
-    ) -> _Made:
+    ) -> Made:
+        """Read the journals of all turns that wrote the message, and make it of them."""
         made = cls(kept)
         frames: Message | None = None
         events: Message | None = None
@@ -105,17 +106,25 @@ class _Made:
             if not journal.frames:
                 made.left_out = "it has no journal"
                 return made
-            frames = made.fold(each, journal, frames)
+            frames = made._fold(each, journal, frames)
             # Where the events of an earlier turn are gone, what its frames made is what a later one went on with.
-            events = made.translate(each, journal, events, translators) or frames
+            events = made._translate(each, journal, events, translators) or frames
         return made
 
-    def fold(self, turn: Turn, journal: Journal, onto: Message | None) -> Message:
+    @property
+    def agreed(self) -> Message | None:
+        """What frames and events both make, if they do: then it is the stored message that is wrong."""
+        if self.gaps or self.from_frames is None or self.from_events is None:
+            return None
+        made = self.from_frames.message
+        return made if comparable(made) == comparable(self.from_events.message) else None
+
+    def _fold(self, turn: Turn, journal: Journal, onto: Message | None) -> Message:
         onto = None if onto is None else answered(onto, self.kept)
         self.from_frames = refold(journal.chunks, onto=onto, message_id=self.kept.id)
         return self.from_frames.message
 
-    def translate(
+    def _translate(
         self, turn: Turn, journal: Journal, onto: Message | None, translators: Translators
     ) -> Message | None:
         translator = translators.get(turn.agent or "")
@@ -130,6 +139,7 @@ class _Made:
         return self.from_events.message
 
     def compared(self, check: Check, *, made_anew: bool) -> Check:
+        """The check, with what differs."""
         found = self.gaps
         # What was made anew from its events is no longer what was streamed, and is not meant to be.
         frames = None if made_anew else self.from_frames

@@ -15,6 +15,7 @@ from rejoinder.stores.postgres.conversations import Conversations
 from rejoinder.stores.postgres.database import CONNECTIONS_MAX, Database
 from rejoinder.stores.postgres.embedded import start
 from rejoinder.stores.postgres.erasing import Erasing
+from rejoinder.stores.postgres.faults import Faults
 from rejoinder.stores.postgres.formats import Formats
 from rejoinder.stores.postgres.hints import Hints
 from rejoinder.stores.postgres.journal import Journal
@@ -30,7 +31,17 @@ def _new_id() -> str:
 
 
 class PostgresConversationStore(
-    Conversations, Messages, Turns, Beginnings, Journal, Retention, Erasing, Counting, Transcripts, Formats
+    Conversations,
+    Messages,
+    Turns,
+    Beginnings,
+    Journal,
+    Retention,
+    Erasing,
+    Faults,
+    Counting,
+    Transcripts,
+    Formats,
 ):
     """A store in PostgreSQL: on the server that a URL names, or else on the embedded one.
 
