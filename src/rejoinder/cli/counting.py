@@ -103,12 +103,15 @@ def _show(by: By, span: Span, whose: str | None, found: Sequence[tuple[Measure, 
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = PIPED_CELLS
-    console.print(f"{whose or 'all tenants'}, {span[0]} to {span[1]} (UTC)\n", style="bright_black")
-    if not any(rows for _, rows in found):
-        console.print("nothing in these days")
-        return
-    for name, rows in found:
-        if rows:
-            show(console, by, span, rows)
-        else:
-            console.print(f"[bold underline]{name}[/]: nothing in these days\n")
+    with console.capture() as captured:
+        console.print(f"{whose or 'all tenants'}, {span[0]} to {span[1]} (UTC)\n", style="bright_black")
+        if not any(rows for _, rows in found):
+            console.print("nothing in these days")
+            found = ()
+        for name, rows in found:
+            if rows:
+                show(console, by, span, rows)
+            else:
+                console.print(f"[bold underline]{name}[/]: nothing in these days\n")
+    for line in captured.get().splitlines():
+        typer.echo(line.rstrip())

@@ -231,7 +231,8 @@ def _tools(rows: Sequence[ToolCounts], by: By, span: Span) -> list[Column]:
     return [
         *_keys([names for names, _ in groups], by, "tool"),
         Column("calls", [_number(calls) for calls, *_ in sums]),
-        Column("succeeded", [_share(good, calls) for calls, good, *_ in sums]),
+        # Of those with an outcome: a call that waits has not failed.
+        Column("succeeded", [_share(good, good + bad + denied) for _, good, bad, denied in sums]),
         Column("failed", [_number(bad) for _, _, bad, _ in sums]),
         Column("denied", [_number(denied) for *_, denied in sums]),
         *_trends([[(row.key, row.calls) for row in group] for _, group in groups], by, span),
