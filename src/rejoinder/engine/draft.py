@@ -15,40 +15,35 @@ PAGE_BYTES_MAX: Final = 16 * 1024
 
 
 class Draft:
-    """Grows at its end and is cut into pages at its beginning."""
+    """Grows at its end and is cut into pages at its beginning. `full` says that there is enough for a page, `size` how
+    many bytes there are.
+    """
 
     def __init__(self) -> None:
         self.next_page = 0
         self.next_seq = 0
+        self.full = False
+        self.size = 0
         self._cut_seq = 0
         self._frames = 0
-        self._size = 0
         self._items: deque[Event | bytes] = deque()
 
     def __len__(self) -> int:
         return len(self._items)
 
-    @property
-    def full(self) -> bool:
-        """Whether there is enough for a page."""
-        return self._frames >= PAGE_FRAMES_MAX or self._size >= PAGE_BYTES_MAX
-
-    @property
-    def size(self) -> int:
-        """How many bytes there are."""
-        return self._size
-
     def event(self, body: bytes) -> None:
         """Take in what the agent said; the frames that come of it follow."""
         self._items.append(Event(before=self.next_seq, body=body))
-        self._size += len(body)
+        self.size += len(body)
+        self.full = self.full or self.size >= PAGE_BYTES_MAX
 
     def frame(self, frame: bytes) -> None:
         """Take in the next frame."""
         self._items.append(frame)
         self.next_seq += 1
         self._frames += 1
-        self._size += len(frame)
+        self.size += len(frame)
+        self.full = self._frames >= PAGE_FRAMES_MAX or self.size >= PAGE_BYTES_MAX
 
     def cut(self) -> Page:
         """The next page. It may be empty."""
@@ -73,5 +68,6 @@ class Draft:
         self.next_page += 1
         self._cut_seq += len(frames)
         self._frames -= len(frames)
-        self._size -= size
+        self.size -= size
+        self.full = self._frames >= PAGE_FRAMES_MAX or self.size >= PAGE_BYTES_MAX
         return page

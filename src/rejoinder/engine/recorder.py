@@ -64,6 +64,8 @@ AT_ONCE: Final = frozenset(
 )
 """Chunks that somebody waits for, or that stand for something done: they are written without waiting for more."""
 
+_LAST: Final = frozenset({Finish, Abort})
+
 _FIRST_TOKENS: Final = frozenset(
     {wire.TextDelta, wire.ReasoningDelta, wire.ToolInputStart, wire.ToolInputAvailable}
 )
@@ -251,14 +253,14 @@ class Recorder:
             _log.exception("turn %s: its translator cannot end", self._turn_id)
 
     def _take(self, chunk: Chunk) -> None:
-        if self.ended:
+        if self._last is not None:
             return
         self._grammar.check(chunk)
         self._accumulator.apply(chunk)
         kind = type(chunk)
         if self._accounts.expecting and kind in _FIRST_TOKENS:
             self._accounts.heard(self._clock.now())
-        if isinstance(chunk, Finish | Abort):
+        if kind in _LAST:
             self._last = chunk
         else:
             self._log.frame(encode_event(chunk), at_once=kind in AT_ONCE)
@@ -273,8 +275,11 @@ class Recorder:
 
     def _take_notes(self, *, cut_off: ProviderCallStatus = "failed") -> None:
         """Hear what the translator noted. `cut_off` is what a call is that did not come to its end."""
+        notes = self._translation.take_notes()
+        if not notes:
+            return  # as after nearly every event, and then nobody has to know what time it is
         now = self._clock.now()
-        for note in self._translation.take_notes():
+        for note in notes:
             match note:
                 case CallStarted():
                     self._accounts.started(note, now)

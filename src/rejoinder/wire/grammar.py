@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias, assert_never
+from typing import Final, NamedTuple, TypeAlias, assert_never
 
 from rejoinder.errors import IllegalChunk
 from rejoinder.wire.chunks import (
@@ -73,6 +73,11 @@ __all__ = ["Begun", "Grammar", "StepPhase", "StreamPhase", "TextPhase", "ToolPha
 
 
 PartChunk: TypeAlias = TextStart | TextDelta | TextEnd | ReasoningStart | ReasoningDelta | ReasoningEnd
+
+
+# Looking a member up in its class costs as much as all the rest of what is done for a delta.
+_STREAM_OPEN: Final = StreamPhase.OPEN
+_TEXT_OPEN: Final = TextPhase.OPEN
 
 
 class Begun(NamedTuple):
@@ -150,7 +155,7 @@ class Grammar:
 
     def check(self, chunk: Chunk) -> None:
         """Go one chunk further, or raise `IllegalChunk` and stay."""
-        if self._stream is StreamPhase.OPEN and self._is_delta_of_open(chunk):
+        if self._stream is _STREAM_OPEN and self._is_delta_of_open(chunk):
             return
         match chunk:
             case TextDelta():
@@ -206,10 +211,10 @@ class Grammar:
     def _is_delta_of_open(self, chunk: Chunk) -> bool:
         """Nearly every chunk is one: the tables let it pass, and it changes nothing."""
         if isinstance(chunk, TextDelta):
-            return self._texts.get(chunk.id) is TextPhase.OPEN
+            return self._texts.get(chunk.id) is _TEXT_OPEN
         if isinstance(chunk, ToolInputDelta):
             return self._tools.get(chunk.tool_call_id) is ToolPhase.STREAMING
-        return isinstance(chunk, ReasoningDelta) and self._reasonings.get(chunk.id) is TextPhase.OPEN
+        return isinstance(chunk, ReasoningDelta) and self._reasonings.get(chunk.id) is _TEXT_OPEN
 
     def _part(
         self, chunk: PartChunk, table: Table[TextPhase], phases: dict[str, TextPhase], family: str
