@@ -1,11 +1,16 @@
 """Streams, served: us with each store, `ai@7` in Node and Pydantic AI under uvicorn, in one run on one machine.
 
+`ai@7` comes twice. As a chat, the way its documentation builds one that keeps its answers (`streamText`,
+`consumeStream`, messages stored `onEnd`): it does what we do, and is what we are held against. And as chunks that are
+written by hand and kept by nobody: the least that can be streamed with it.
+
     .venv/bin/python bench/serve.py [--streams 1000] [--words 200] [--pause 20] [--held 10000]
 
 All say the same words: as fast as they can (`burst`), and so far apart as a model does (`paced`). A word is the time
 at which it is said, so whoever reads it knows how late it comes. The clients are a process of their own, and what
 they cost is nobody's. A rate is chunks by the seconds of processors that the server took, its kernel time included;
-of D2, what the database took is told beside it. uvicorn runs as it is installed here, without uvloop and httptools.
+of D2, what the database took is told beside it. On a machine that others use, the clock on the wall and how late a word
+comes tell of them, too: compare within one run. uvicorn runs as it is installed here, without uvloop and httptools.
 """
 
 from __future__ import annotations
@@ -46,7 +51,8 @@ HELD_PAUSE_MS: Final = 3_600_000
 
 OURS: Final = "memory, granian"
 DURABLE: Final = "D2, granian"
-NODE: Final = "Node, ai@7"
+NODE_CHAT: Final = "Node, ai@7, a chat"
+NODE_CHUNKS: Final = "Node, ai@7, chunks"
 PYDANTIC_AI: Final = "Pydantic AI, uvicorn"
 
 
@@ -185,8 +191,8 @@ def figures(scores: dict[str, Score]) -> list[tuple[str, float, float, bool]]:
         return what(scores[name]) / what(scores[other])
 
     at_least = [
-        ("burst, memory store against Node", ratio(lambda s: s.burst, OURS, NODE), 5.0),
-        ("paced, memory store against Node", ratio(lambda s: s.paced, OURS, NODE), 5.0),
+        ("burst, memory store against a chat in Node", ratio(lambda s: s.burst, OURS, NODE_CHAT), 5.0),
+        ("paced, memory store against a chat in Node", ratio(lambda s: s.paced, OURS, NODE_CHAT), 5.0),
         ("burst, memory store against Pydantic AI", ratio(lambda s: s.burst, OURS, PYDANTIC_AI), 2.0),
         ("paced, memory store against Pydantic AI", ratio(lambda s: s.paced, OURS, PYDANTIC_AI), 2.0),
         ("D2 against memory store, chunks by the clock", ratio(lambda s: s.wall, DURABLE, OURS), 0.7),
@@ -206,10 +212,13 @@ def figures(scores: dict[str, Score]) -> list[tuple[str, float, float, bool]]:
 def report(scores: dict[str, Score]) -> None:
     """The table, and how far from the figures it is."""
     table(scores)
-    if {OURS, DURABLE, NODE, PYDANTIC_AI} <= scores.keys():
+    if {OURS, DURABLE, NODE_CHAT, NODE_CHUNKS, PYDANTIC_AI} <= scores.keys():
         print()
         for what, found, bound, met in figures(scores):
             print(f"{what:<48}{found:>9.2f}  (figure: {bound:g})  {'met' if met else 'NOT MET'}")
+        ours, chunks = scores[OURS], scores[NODE_CHUNKS]
+        print("and against chunks in Node, which nobody keeps: ", end="")
+        print(f"burst {ours.burst / chunks.burst:.2f}, paced {ours.paced / chunks.paced:.2f}")
 
 
 def told(scores: dict[str, Score], streams: int) -> None:

@@ -1,8 +1,8 @@
-// ai@7 in Node: a server of its own that streams chunks through createUIMessageStreamResponse.
-import { createServer } from 'node:http';
+// ai@7 in Node, the least that streams: chunks written by hand through createUIMessageStreamResponse, and kept nowhere.
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { now, serve } from './node_server.mjs';
 
 const [modules, port] = process.argv.slice(2);
 const require = createRequire(modules + '/package.json');
@@ -10,11 +10,9 @@ const { createUIMessageStream, createUIMessageStreamResponse } = await import(
   pathToFileURL(require.resolve('ai7')).href
 );
 
-const now = () => (Number(process.hrtime.bigint()) / 1e9).toFixed(6);
-
-function answer(prompt) {
-  const [count, pause] = prompt.split(' ').map(Number);
-  return createUIMessageStream({
+serve(port, ({ messages }) => {
+  const [count, pause] = messages.at(-1).parts[0].text.split(' ').map(Number);
+  const stream = createUIMessageStream({
     execute: async ({ writer }) => {
       writer.write({ type: 'start', messageId: 'm1' });
       writer.write({ type: 'start-step' });
@@ -28,30 +26,5 @@ function answer(prompt) {
       writer.write({ type: 'finish' });
     },
   });
-}
-
-const server = createServer(async (request, response) => {
-  if (request.method !== 'POST') {
-    response.end();
-    return;
-  }
-  let body = '';
-  for await (const piece of request) body += piece;
-  const prompt = JSON.parse(body).messages.at(-1).parts[0].text;
-  const { status, headers, body: stream } = createUIMessageStreamResponse({ stream: answer(prompt) });
-  response.writeHead(status, Object.fromEntries(headers));
-  const reader = stream.getReader();
-  response.on('close', () => reader.cancel().catch(() => {}));
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    if (!response.write(value) && !response.destroyed) {
-      await new Promise((resume) => {
-        response.once('drain', resume);
-        response.once('close', resume);
-      });
-    }
-  }
-  response.end();
+  return createUIMessageStreamResponse({ stream });
 });
-server.listen({ port: Number(port), host: '127.0.0.1', backlog: 4096 });

@@ -37,13 +37,15 @@ def contenders(database: str) -> list[Contender]:
     python = sys.executable
     granian = (python, "-m", "rejoinder", "serve", "--agent", "bench.serving.ours:CHAT", "--port", "{port}")
     uvicorn = (python, "-m", "uvicorn", "--port", "{port}", "--log-level", "error", "--no-access-log")
-    node = (str(find_node()), str(Path(__file__).with_name("node.mjs")), str(MODULES), "{port}")
+    node = str(find_node())
+    scripts = {name: str(Path(__file__).with_name(name)) for name in ("node_chat.mjs", "node.mjs")}
     return [
         Contender("memory, granian", granian, "memory"),
         Contender("memory, uvicorn", (*uvicorn, "bench.serving.ours:APP"), "memory"),
         Contender("D2, granian", granian, database),
         Contender("D2, uvicorn", (*uvicorn, "bench.serving.ours:APP"), database),
-        Contender("Node, ai@7", node),
+        Contender("Node, ai@7, a chat", (node, scripts["node_chat.mjs"], str(MODULES), "{port}")),
+        Contender("Node, ai@7, chunks", (node, scripts["node.mjs"], str(MODULES), "{port}")),
         Contender("Pydantic AI, uvicorn", (*uvicorn, "bench.serving.pydantic_ai:APP")),
     ]
 

@@ -14,7 +14,8 @@ NAMES = (
     "memory, uvicorn",
     "D2, granian",
     "D2, uvicorn",
-    "Node, ai@7",
+    "Node, ai@7, a chat",
+    "Node, ai@7, chunks",
     "Pydantic AI, uvicorn",
 )
 
