@@ -43,42 +43,40 @@ def _text(part: JsonObject) -> JsonObject:
 
 
 def _steps(parts: list[JsonObject]) -> list[JsonObject]:
+    # In one piece, because a call for each part was a third of the time that a history takes.
     said: list[JsonObject] = []
     content: list[JsonObject] = []
     answers: list[JsonObject] = []
     for part in parts:
         kind: str = part["type"]
         if kind == "text":
-            content.append(_text(part))
-        elif kind.startswith("tool-"):
-            call, answer = _call(kind[5:], part)
-            content.append(call)
-            answers.append(answer)
+            content.append(
+                _text(part) if "providerMetadata" in part else {"type": "text", "text": part["text"]}
+            )
         elif kind == "step-start":
             _end(said, content, answers)
             content, answers = [], []
+        elif kind.startswith("tool-"):
+            if len(part) != _FIELDS_OF_ANSWERED or part["state"] != "output-available":
+                raise _NotPlain
+            name, call_id, output = kind[5:], part["toolCallId"], part["output"]
+            content.append(
+                {"type": "tool-call", "toolCallId": call_id, "toolName": name, "input": part["input"]}
+            )
+            answers.append(
+                {
+                    "type": "tool-result",
+                    "toolCallId": call_id,
+                    "toolName": name,
+                    "output": {"type": "text" if isinstance(output, str) else "json", "value": output},
+                }
+            )
         elif kind == "reasoning" and "providerMetadata" not in part:
             content.append({"type": "reasoning", "text": part["text"]})
         else:
             raise _NotPlain
     _end(said, content, answers)
     return said
-
-
-def _call(name: str, part: JsonObject) -> tuple[JsonObject, JsonObject]:
-    if len(part) != _FIELDS_OF_ANSWERED or part["state"] != "output-available":
-        raise _NotPlain
-    call_id, output = part["toolCallId"], part["output"]
-    kind = "text" if isinstance(output, str) else "json"
-    return (
-        {"type": "tool-call", "toolCallId": call_id, "toolName": name, "input": part["input"]},
-        {
-            "type": "tool-result",
-            "toolCallId": call_id,
-            "toolName": name,
-            "output": {"type": kind, "value": output},
-        },
-    )
 
 
 def _end(said: list[JsonObject], content: list[JsonObject], answers: list[JsonObject]) -> None:

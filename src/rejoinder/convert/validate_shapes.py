@@ -211,13 +211,16 @@ class Shapes(NamedTuple):
             return shape.fits_all(parts)
         if kind.startswith("data-"):
             return _DATA.fits_all(parts)
-        by_shape: defaultdict[Shape, JsonArray] = defaultdict(list)
-        for part in parts:
-            try:
-                by_shape[self.of(part)].append(part)
-            except Mismatch:
-                return False
-        return all(shape.fits_all(same) for shape, same in by_shape.items())
+        shapes = self.static_tools if kind.startswith("tool-") else self.dynamic_tools
+        if shapes is self.dynamic_tools and kind != "dynamic-tool":
+            return False
+        by_state: defaultdict[str, JsonArray] = defaultdict(list)
+        try:
+            for part in parts:
+                by_state[part["state"]].append(part)
+            return all(shapes[state].fits_all(same) for state, same in by_state.items())
+        except (KeyError, TypeError):
+            return False  # A state that nobody knows, or none: reading it exactly tells which.
 
 
 @cache
