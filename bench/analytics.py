@@ -17,14 +17,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 import httpx
 import psycopg
 
+from bench.rows import OURS, Row, tell
 from rejoinder import Agent, Call, Chat, Emitter
 from rejoinder.messages import Json
 from rejoinder.ports.analytics import MEASURES, By, Measure, Span, measured
@@ -37,6 +40,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 PARTS: Final = 10_000_000
 PARTS_OF_A_TURN: Final = 10
 SECONDS_MAX: Final = 2.0
+TABLE: Final = "The slowest answer of each kind, over a year of ten million parts"
 LAST: Final = date(2026, 11, 18)
 YEAR: Final[Span] = (LAST - timedelta(days=364), LAST)
 MONTH: Final[Span] = (LAST - timedelta(days=29), LAST)
@@ -48,7 +52,7 @@ QUESTIONS: Final = (
     "SELECT tenant, day, sum(total_tokens) FROM rejoinder.call_days GROUP BY tenant, day",
     "SELECT tool, sum(calls), sum(failed) FROM rejoinder.tool_days GROUP BY tool",
     "SELECT status, avg(duration_ms) FROM rejoinder.turn_facts WHERE created_at >= '2026-11-18 0:00Z' GROUP BY status",
-    "SELECT tool, state, count(*) FROM rejoinder.tool_facts WHERE turn_id = 'turn-777777' GROUP BY tool, state",
+    "SELECT tool, state, count(*) FROM rejoinder.tool_facts WHERE turn_id = 'turn-7' GROUP BY tool, state",
 )
 """What somebody might ask of each view by hand."""
 
@@ -220,6 +224,21 @@ def measure(url: str, rounds: int) -> None:
         f"the slowest of {len(asked) - 2} questions takes {worst.median:.2f} s of {SECONDS_MAX:.0f} s: {worst.what}"
     )
     print(f"{late} of them take longer than that")
+    tell(
+        *(
+            Row(table=TABLE, line=name, who=OURS, value=max(each.median for each in group), unit="s")
+            for name, group in _by_kind(asked).items()
+        )
+    )
+
+
+def _by_kind(asked: Sequence[Asked]) -> dict[str, list[Asked]]:
+    """Questions by their first words: the slowest of each kind is told."""
+    kinds: dict[str, list[Asked]] = {}
+    for each in asked:
+        head = each.what.partition(" by ")[0] if " by " in each.what else each.what.partition("?")[0]
+        kinds.setdefault(f"`{' '.join(head.split())[:60]}`", []).append(each)
+    return kinds
 
 
 def main() -> None:

@@ -18,8 +18,11 @@ import time
 from pathlib import Path
 from typing import Final
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 import psycopg
 
+from bench.rows import OURS, Row, tell
 from rejoinder.stores.postgres import migrate
 from rejoinder.stores.postgres.embedded import start, stop
 from tests.offline.generated import generate
@@ -46,6 +49,13 @@ def rejoinder(url: str, *words: str) -> str:
     over = "  TOO MUCH" if mib > MIB_MAX else ""
     shown = " ".join("FOLDER" if "/" in word else word for word in words)
     print(f"  {seconds:7.1f} s {mib:6.0f} MiB{over}  rejoinder {shown}: {done.stdout.strip()}", flush=True)
+    name = f"`rejoinder {shown.replace(' FOLDER', '')}`"
+    tell(
+        Row(table="Time of a command over 100,000 messages", line=name, who=OURS, value=seconds, unit="s"),
+        Row(
+            table="Most memory of a command over 100,000 messages", line=name, who=OURS, value=mib, unit="MiB"
+        ),
+    )
     for line in told[:10]:
         print(f"    {line}")
     if done.returncode != 0:

@@ -138,6 +138,8 @@ _SAYS = {
     "store": "All work on one PostgreSQL that syncs its commits, by turns. *Processors* is their time and the server's "
     "together; the bare drivers are the floor. *One column* keeps each conversation as one JSON value.",
     "importing": "Medians of new processes.",
+    "offline": "Turns of every vendor, in a database of their own; each command is a new process.",
+    "analytics": "By day, model, agent and tenant, of a month and of the year, of one tenant and of all.",
     "web": "In a real Chromium. Nobody is compared: the page is measured against its bounds.",
 }
 """What a reader must know of each, beside what its file says."""

@@ -58,6 +58,9 @@ BENCHES: Final = (
     Bench("store", ("",), ("--rounds 5 --most 10 --seconds 0.2",)),
     Bench("importing", ("",), ("",)),
     Bench("web", ("",), ("--messages 20",)),
+    Bench("offline", ("",), ("--messages 200",)),
+    Bench("analytics", ("",), ("--parts 10000 --rounds 1",)),
+    Bench("compress", ("",), ("--deltas 10 --answers 1",)),
 )
 """All of them, in the order of the page. What they measure they `tell` in rows: bench/rows.py."""
 

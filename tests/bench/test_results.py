@@ -12,7 +12,7 @@ from bench.results import Measured, Results, grown, page, slug
 from bench.rows import FILE_VARIABLE, Row, tell
 from scripts.bench import BENCHES, KEPT, ROOT
 
-PARTS: Final = {"__init__", "plots", "results", "rows"}
+PARTS: Final = {"__init__", "answers", "plots", "results", "rows"}
 """Files of bench/ that measure nothing."""
 
 

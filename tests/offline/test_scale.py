@@ -7,18 +7,21 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+import msgspec
 import psycopg
 import pytest
 from msgspec import structs
 
-from rejoinder.offline.checking import Check, check_all
-from rejoinder.offline.exporting import digest_of
+from rejoinder.offline.checking import EVER, Check, check_all
+from rejoinder.offline.exporting import digest_of, export_lines
 from rejoinder.offline.known import translators_of
+from rejoinder.ports.analytics import Measure, Row, measured
 from rejoinder.stores.postgres.archive import PostgresArchive
 from rejoinder.stores.postgres.packing import pack_events, unpacked
 from rejoinder.stores.postgres.store import PostgresConversationStore
@@ -32,6 +35,8 @@ from tests.translate.test_broken_streams import RUNS, vendor_of
 MESSAGES: Final = scale(2 * len(RUNS) * len(ENDINGS), 100_000)
 VENDORS: Final = sorted({vendor_of(run) for run in RUNS})
 WORD: Final = re.compile(r"[A-Za-z]{4,}")
+ENDED: Final = ("succeeded", "failed", "cancelled", "interrupted", "waiting")
+
 GROWTH_MIB_MAX: Final = 32
 """What a peak may vary by: a batch is of 4 MiB, and lies in memory in several forms."""
 
@@ -211,3 +216,45 @@ def peak_mib(url: str, *words: str) -> int:
     )
     assert done.returncode == 0, done.stderr
     return int(done.stderr.splitlines()[-1]) // 1024
+
+
+def test_numbers_are_what_one_counts_by_hand(large: str, tmp_path: Path) -> None:
+    """Counted in plain Python over the lines of an export."""
+    export_lines(PostgresArchive(large), tmp_path, tenant=None)
+    turns = {row["id"]: row for row in lines(tmp_path / "turn.jsonl")}
+    statuses = Counter((row.get("agent"), row["status"]) for row in turns.values())
+    found = counted(large, "turns")
+    assert {(row.key, status): getattr(row, status) for row in found for status in ENDED} == {
+        (vendor, status): statuses[vendor, status] for vendor in VENDORS for status in ENDED
+    }
+    tokens: Counter[str] = Counter()
+    for call in lines(tmp_path / "provider_call.jsonl"):
+        tokens[turns[call["turn_id"]]["agent"]] += call.get("output_tokens", 0)
+    assert {row.key: row.output for row in counted(large, "tokens") if row.output} == +tokens
+    of_messages = {
+        (row["conversation_id"], row["seq"]): row.get("turn_id") for row in lines(tmp_path / "message.jsonl")
+    }
+    tools: Counter[tuple[str, str]] = Counter()
+    for part in lines(tmp_path / "part.jsonl"):
+        if "tool_name" in part:
+            turn = of_messages[part["conversation_id"], part["message"]]
+            tools[turns[turn]["agent"], part["tool_name"]] += 1
+    assert {(row.key, row.tool): row.calls for row in counted(large, "tools")} == tools
+
+
+def lines(file: Path) -> Iterator[Any]:
+    with file.open("rb") as opened:
+        for line in opened:
+            yield msgspec.json.decode(line)
+
+
+def counted(url: str, measure: Measure) -> Sequence[Any]:
+    async def count() -> Sequence[Row]:
+        store = PostgresConversationStore(url)
+        await store.open()
+        try:
+            return await measured(store, measure, "agent", EVER, tenant=None)
+        finally:
+            await store.close()
+
+    return asyncio.run(count())
