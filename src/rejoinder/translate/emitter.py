@@ -364,7 +364,7 @@ class Emitter(Calls):
         if is_absent(metadata) or metadata is None:
             return UNSET if is_absent(metadata) else None
         known = self._metadata
-        if isinstance(known, str | int | float) and isinstance(metadata, dict | list | str) and metadata:
+        if isinstance(known, str | int | float) and metadata and not isinstance(metadata, int | float):
             self.note(
                 Problem(text="metadata that are no object take no more: what came is kept and left out")
             )
