@@ -90,7 +90,7 @@ class ModelAgent:
         leaves_unknown_calls: bool = False,
         stream: bool = True,
     ) -> None:
-        if not isinstance(provider, ProviderAdapter):
+        if not callable(getattr(provider, "complete", None)):
             raise TypeError(f"{type(provider).__name__} is no provider: `complete(params)` is missing")
         self.provider: Final = provider
         definitions, self._tools = offered([*(params.tools or () if params is not None else ()), *tools])

@@ -179,6 +179,8 @@ class _Running:
                 _log.warning("agent %s said its last word and did not come back", self._agent.name)
                 self._recorder.end()
             else:
+                if stopped.done():
+                    stopped.result()  # cancelled, by whoever ends the loop: then so is this turn
                 error, text = watch.result()
                 self._recorder.fail(error, text)
         finally:

@@ -112,19 +112,41 @@ class PageWriter:
 
     async def __aenter__(self) -> Self:
         self._tasks = [asyncio.create_task(self._write()), asyncio.create_task(self._renew())]
+        for task in self._tasks:
+            task.add_done_callback(self._ended)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        tasks = self._close()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._refuse_all()
+
+    def _close(self) -> list[asyncio.Task[None]]:
         tasks, self._tasks = self._tasks, []
         if self._tick is not None:
             self._tick.cancel()
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        return tasks
+
+    def _refuse_all(self) -> None:
         for source in (*self._due, *self._growing):
             source.refused(StoreUnavailable("the writer has been closed: the page was not written"))
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """One of our tasks has ended before we closed: somebody ends the loop, or we have made a mistake.
+
+        Leases that are renewed for turns that nobody can write would hold them for ever.
+        """
+        if not self._tasks:
+            return
+        _log.error("the writer of this process has ended: its turns are left to others")
+        self._close()
+        self._refuse_all()
+        for _, lost in [*self._held.values()]:
+            lost()
 
     def soon(self, source: PageSource) -> None:
         """It has something to write: at once if nothing was written just now, else at the next tick."""
