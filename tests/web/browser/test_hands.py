@@ -50,6 +50,8 @@ def test_a_dialog_keeps_the_focus_and_gives_it_back(visitor: Visitor) -> None:
     visitor.open()
     visitor.ask("Good morning")
     delete = visitor.answers.last.get_by_role("button", name="Delete from here")
+    # It is known where the answer is stored a moment after its last word.
+    expect(delete).to_be_enabled()
     delete.focus()
     visitor.page.keyboard.press("Enter")
     dialog = visitor.page.get_by_role("dialog")
@@ -58,6 +60,33 @@ def test_a_dialog_keeps_the_focus_and_gives_it_back(visitor: Visitor) -> None:
     expect(dialog).to_have_count(0)
     expect(delete).to_be_focused()
     assert len(visitor.stored()) == 2
+
+
+def test_who_uses_keys_never_falls_back_to_the_beginning_of_the_page(visitor: Visitor) -> None:
+    visitor.open()
+    visitor.ask("Good morning")
+    edit = visitor.questions.last.get_by_role("button", name="Edit")
+    for way_in, key in ((visitor.field, "ArrowUp"), (edit, "Enter")):
+        way_in.press(key)
+        visitor.page.get_by_label("Edit message").press("Escape")
+        expect(visitor.field).to_be_focused()
+    visitor.answers.last.get_by_role("button", name="Answer again").press("Enter")
+    expect(visitor.page.get_by_text("2 / 2")).to_be_visible()
+    visitor.settled()
+    expect(visitor.field).to_be_focused()
+    visitor.button("Previous branch").press("Enter")
+    expect(visitor.page.get_by_text("1 / 2")).to_be_visible()
+    # The first branch has none before it: the way back is what is left.
+    expect(visitor.button("Next branch")).to_be_focused()
+    visitor.ask("delete it")
+    visitor.button("Approve").press("Enter")
+    expect(visitor.answers.last).to_contain_text("It is gone.")
+    visitor.settled()
+    expect(visitor.field).to_be_focused()
+    entry = visitor.page.get_by_role("navigation", name="Conversations").get_by_role("listitem").first
+    entry.get_by_role("button", name="Rename").press("Enter")
+    visitor.page.keyboard.press("Escape")
+    expect(entry.get_by_role("link")).to_be_focused()
 
 
 def test_what_happens_is_told_to_those_who_listen(visitor: Visitor) -> None:
@@ -99,6 +128,21 @@ def test_a_phone_shows_one_thing_at_a_time_and_nothing_sticks_out(phone: Visitor
     phone.button("Menu").tap()
     phone.page.keyboard.press("Escape")
     expect(side).not_to_be_visible()
+
+
+def test_above_the_keyboard_of_a_phone_all_that_is_offered_can_be_reached(phone: Visitor) -> None:
+    phone.page.set_viewport_size({"width": 360, "height": 340})
+    phone.open()
+    expect(phone.button("Send")).to_be_in_viewport()
+    heading = phone.page.get_by_role("heading", name="What shall we talk about?")
+    expect(heading).to_be_in_viewport()
+    phone.page.locator(".idea").last.scroll_into_view_if_needed()
+    expect(phone.page.locator(".idea").last).to_be_in_viewport()
+    phone.field.fill("\n".join(f"line {number}" for number in range(40)))
+    expect(phone.button("Send")).to_be_in_viewport()
+    phone.button("Send").tap()
+    expect(phone.answers.last).to_contain_text("line 39")
+    expect(phone.field).to_be_in_viewport()
 
 
 def test_a_colour_scheme_is_chosen_and_kept(visitor: Visitor) -> None:

@@ -1,10 +1,11 @@
 // One message, and what one can do with it.
 import type { UIMessage } from "ai";
-import { memo, useState } from "react";
+import { memo, useEffect, useRef, useState } from "react";
 import { Attachment } from "../parts/Attachment";
 import { Parts } from "../parts/Parts";
 import { confirmed } from "../shell/Confirm";
 import { CopyButton } from "../shell/CopyButton";
+import { focusIfLost } from "../shell/focus";
 import { Icon } from "../shell/Icon";
 import { addressOf } from "../shell/location";
 import { Link } from "../shell/Link";
@@ -29,13 +30,26 @@ const textOf = (message: UIMessage) =>
     .map((part) => part.text)
     .join("\n\n");
 
+/** The branch that was stepped to, and which way: its own arrow gets the focus when it is there. */
+let stepped: { to: string; by: number } | null = null;
+
 function Branches({ place, busy, branch }: { place: Place; busy: boolean; branch: (id: string) => void }) {
   const siblings = place.siblings ?? [];
   const at = siblings.indexOf(place.id);
+  const group = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    if (stepped?.to !== place.id) return;
+    const arrows = [...(group.current?.querySelectorAll("button") ?? [])];
+    focusIfLost((stepped.by < 0 ? arrows : arrows.reverse()).find((arrow) => !arrow.disabled));
+    stepped = null;
+  }, [place.id]);
   if (siblings.length < 2 || at < 0) return null;
-  const step = (by: number) => () => branch(siblings[at + by]!);
+  const step = (by: number) => () => {
+    stepped = { to: siblings[at + by]!, by };
+    branch(stepped.to);
+  };
   return (
-    <span className="branches" role="group" aria-label="Branches">
+    <span className="branches" role="group" aria-label="Branches" ref={group}>
       <button type="button" className="icon-button small" aria-label="Previous branch" disabled={busy || at === 0} onClick={step(-1)}>
         <Icon name="left" size={15} />
       </button>

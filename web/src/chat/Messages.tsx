@@ -1,5 +1,6 @@
 // The messages of a conversation: a stretch of what is loaded is drawn, and more comes as one scrolls.
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { focusIfLost } from "../shell/focus";
 import { Icon } from "../shell/Icon";
 import { MessageView } from "./MessageView";
 import { Welcome } from "./Welcome";
@@ -109,10 +110,18 @@ export function Messages({ conversation, id, editing, setEditing, send }: Props)
     return () => observer.disconnect();
   }, []);
 
+  // An editor that is left, a form that is answered: who used keys goes on writing. A phone would show its keyboard.
+  const focused = useRef<Element | null>(null);
+  useEffect(() => {
+    if (!focused.current || focused.current.isConnected) return;
+    focused.current = null;
+    if (window.matchMedia("(hover: hover)").matches) focusIfLost(document.getElementById("message"));
+  });
+
   if (messages.length === 0 && !busy) return <Welcome onPick={(text) => send({ text, files: [] })} />;
   const newest = messages.at(-1);
   return (
-    <div className="messages-frame">
+    <div className="messages-frame" onFocus={(event) => (focused.current = event.target)}>
       <div className="messages" ref={scroller} onScroll={onScroll} tabIndex={0} role="region" aria-label="Messages">
         <div className="messages-content" ref={content} role="log" aria-live="off" aria-busy={busy}>
           {mayGrow && (

@@ -1,6 +1,7 @@
 // The conversations: find one, name it, delete it, begin another.
 import { useEffect, useRef, useState } from "react";
 import { confirmed } from "../shell/Confirm";
+import { focusIfLost } from "../shell/focus";
 import { Icon } from "../shell/Icon";
 import { addressOf } from "../shell/location";
 import { Link } from "../shell/Link";
@@ -52,6 +53,12 @@ type EntryProps = { one: ConversationSummary; current: boolean; onChanged: () =>
 
 function Entry({ one, current, onChanged, onDeleted, onGo }: EntryProps) {
   const [naming, setNaming] = useState(false);
+  const entry = useRef<HTMLLIElement>(null);
+  const named = useRef(false);
+  useEffect(() => {
+    if (named.current && !naming) focusIfLost(entry.current?.querySelector("a"));
+    named.current = naming;
+  }, [naming]);
   const title = one.title || "New chat";
   const finish = (work: Promise<unknown>, then: () => void) =>
     void work.then(() => {
@@ -73,7 +80,7 @@ function Entry({ one, current, onChanged, onDeleted, onGo }: EntryProps) {
     );
   }
   return (
-    <li className="entry">
+    <li className="entry" ref={entry}>
       <Link to={addressOf("chat", { chat: one.id })} current={current} onGo={onGo}>
         <span className="entry-title" title={title}>
           {title}
