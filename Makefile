@@ -32,7 +32,7 @@ docs: $(INSTALLED)
 	@$(VENV)/bin/python -m scripts.docs_site
 
 bench: $(INSTALLED)
-	@$(VENV)/bin/python -m scripts.bench $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(SECONDS_MAX),--seconds-max $(SECONDS_MAX))
+	@$(VENV)/bin/python -m scripts.bench $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(WORDS),--words "$(WORDS)") $(if $(SECONDS_MAX),--seconds-max $(SECONDS_MAX))
 
 lock: $(VENV)/bin/python
 	@$(VENV)/bin/python -m scripts.lock $(if $(UPGRADE),--upgrade)

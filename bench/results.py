@@ -113,7 +113,9 @@ _HEAD = """# What it costs
 
 Measured by `make bench`, which runs us and our peers side by side on one machine and writes this page. Ratios carry
 over to other machines, the numbers beside them do not. *We are 3x* means three times as good: three times as many, or a
-third of the time. Below 1x, the other one is better. A plot has two logarithmic axes.
+third of the time. Below 1x, the other one is better. A plot has two logarithmic axes. Where the load is said to have
+been far above the number of processors, other programs ran beside: measure again on a quiet machine before you rely on
+a number.
 
 | | |
 | --- | --- |

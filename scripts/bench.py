@@ -1,7 +1,7 @@
 """`make bench`: run the programs of bench/ one at a time, and write docs/benchmarks.md of what they tell.
 
-`make bench ONLY=fold` runs one of them, the others keep what they told before; `make bench QUICK=1` runs all with
-little to do, to see whether they work, and writes into build/bench instead.
+`make bench ONLY=fold` runs one of them, and the others keep what they told before; WORDS="--most 1000" calls it
+otherwise. `make bench QUICK=1` runs all with little to do, to see whether they work, and writes into build/bench.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 import datetime as dt
 import os
 import platform
+import signal
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,9 @@ KEPT: Final = ROOT / "docs" / "benchmarks.json"
 SECONDS_MAX: Final = 3_600.0
 """A run that takes longer is broken off."""
 
+LEAVE_SECONDS: Final = 30
+"""A run that is broken off may take so long to end its servers."""
+
 VERSIONS: Final = ("rejoinder", "msgspec", "psycopg", "starlette", "granian", "uvicorn", "pydantic-ai-slim")
 
 
@@ -48,9 +52,10 @@ BENCHES: Final = (
     Bench(
         "serve",
         (
-            "--streams 1 --held 100 --late 1",
-            "--streams 10 --held 100 --late 10",
-            "--streams 100 --held 1000",
+            # Of few streams, more words: what is measured is counted in hundredths of a second.
+            "--streams 1 --words 20000 --pause 1 --held 100 --late 1",
+            "--streams 10 --words 2000 --pause 5 --held 100 --late 10",
+            "--streams 100 --words 400 --held 1000",
             "--streams 1000 --held 1000",
         ),
         ("--streams 2 --words 5 --held 2 --late 2",),
@@ -77,10 +82,7 @@ def run(
         for command in commands:
             print(f"\n== {command}", flush=True)
             around = {**environment, FILE_VARIABLE: str(file)}
-            try:
-                arguments = [sys.executable, *command.split()]
-                subprocess.run(arguments, cwd=ROOT, env=around, check=True, timeout=seconds_max)
-            except subprocess.SubprocessError as problem:
+            if (problem := ended(command.split(), around, seconds_max)) is not None:
                 print(f"!! {problem}", flush=True)
                 failed.append(command)
         rows = [msgspec.json.decode(line, type=Row) for line in file.read_bytes().splitlines()]
@@ -88,6 +90,27 @@ def run(
     day = dt.datetime.now(dt.UTC).date().isoformat()
     shown = [f".venv/bin/python {each}" + "    # broken off" * (each in failed) for each in commands]
     return Measured(day=day, commands=shown, load=load, rows=rows), failed
+
+
+def ended(words: list[str], environment: dict[str, str], seconds_max: float) -> str | None:
+    """Run a program to its end, with all that it starts, and say what went wrong; None if nothing did."""
+    process = subprocess.Popen([sys.executable, *words], cwd=ROOT, env=environment, start_new_session=True)
+    try:
+        code = process.wait(seconds_max)
+    except subprocess.TimeoutExpired:
+        code = None
+    except BaseException:
+        os.killpg(process.pid, signal.SIGINT)
+        raise
+    if code is None:
+        # As Ctrl+C does, so that it can end what it began.
+        os.killpg(process.pid, signal.SIGINT)
+        try:
+            process.wait(LEAVE_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+        return f"not over after {seconds_max:g} seconds"
+    return f"exit {code}" if code else None
 
 
 def machine() -> dict[str, str]:
@@ -139,6 +162,8 @@ def write(results: Results, folder: Path) -> None:
     (folder / "benchmarks.md").write_text(page(results), "utf-8")
     python = HOME / "bin" / "python"
     if python.exists():
+        for old in pictures.glob("bench-*.svg"):
+            old.unlink()
         path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
         command = [str(python), "bench/plots.py", str(kept), str(pictures)]
         subprocess.run(command, cwd=ROOT, env=os.environ | {"PYTHONPATH": path}, check=True)
@@ -152,9 +177,15 @@ def main() -> None:
     )
     parser.add_argument("--only", default="", help="the names of some of them, with commas")
     parser.add_argument("--quick", action="store_true", help="little to do, and nothing written into docs")
+    parser.add_argument("--words", help="what to call them with instead, run by run, with semicolons between")
     parser.add_argument("--seconds-max", type=float, default=SECONDS_MAX, help="how long one run may take")
     given = parser.parse_args()
-    wanted = [bench for bench in BENCHES if not given.only or bench.name in given.only.split(",")]
+    words = None if given.words is None else tuple(map(str.strip, given.words.split(";")))
+    wanted = [
+        bench if words is None else bench._replace(runs=words)
+        for bench in BENCHES
+        if not given.only or bench.name in given.only.split(",")
+    ]
     environment, node = dict(os.environ), "none"
     try:
         found = oracle.install()

@@ -21,6 +21,7 @@ from rejoinder.wire.dialects import Since
 from rejoinder.wire.grammar_tables import Phase, Table
 from scripts import docs_grammar
 from scripts.docs_api import api_rows
+from scripts.docs_costs import cost_rows
 from scripts.docs_http import problem_rows, route_rows
 from scripts.docs_operation import log_rows, metric_rows
 from scripts.docs_schema import database_tables, view_columns
@@ -329,6 +330,7 @@ TABLES: Final[Mapping[str, Callable[[], str]]] = {
     "routes": lambda: table(("route", "does", "takes"), route_rows()),
     "metrics": lambda: table(("figure", "kind", "by", "is"), metric_rows()),
     "log": lambda: table(("logger", "level", "says"), log_rows()),
+    "costs": lambda: table(("what", "with", "we are"), cost_rows()),
     "python": python_names,
     "database": database,
     "views": lambda: table(("view", "columns"), ((code(name), columns) for name, columns in view_columns())),
