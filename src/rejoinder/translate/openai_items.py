@@ -1,23 +1,14 @@
-"""The items of an OpenAI response: which one an event is about, and for tools what they are asked and answer.
-
-A tool that OpenAI runs (a web search, code, MCP) brings its result in the same item; one that it leaves to us (a
-shell, a patch, a computer) is a call like that of any function.
-"""
+"""The items of an OpenAI response: which one an event is about."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct, field
 
-from rejoinder.errors import InvalidJson
 from rejoinder.messages import Json, JsonObject
-from rejoinder.translate.fields import integer_of, object_of, text_of, without
-from rejoinder.wire import json
+from rejoinder.translate.fields import integer_of, object_of, text_of
 from rejoinder.wire.chunks import ProviderMetadata
-
-FAILED: Final = frozenset({"failed", "incomplete"})
 
 
 class TextPart(Struct):
@@ -115,94 +106,6 @@ class Items:
         if item is None or not item.may_be(kind, call_id):
             return None
         return None if id and item.id and id != item.id else item
-
-
-class ToolItem(Struct, frozen=True, kw_only=True):
-    """How one type of item is a call of a tool.
-
-    `asked` are the fields that are its input, by the names that the input gives them; `nested` says that the first
-    of them is the whole input. `hidden` are fields that the output need not say again.
-    """
-
-    name: str
-    asked: Mapping[str, str] = {}
-    nested: bool = False
-    hidden: tuple[str, ...] = ()
-    by_us: bool = False
-
-
-TOOL_ITEMS: Final[Mapping[str, ToolItem]] = {
-    "web_search_call": ToolItem(name="web_search", asked={"action": "action"}, nested=True),
-    "file_search_call": ToolItem(name="file_search", asked={"queries": "queries"}),
-    "code_interpreter_call": ToolItem(
-        name="code_interpreter",
-        asked={"code": "code", "container_id": "containerId"},
-        hidden=("code", "container_id"),
-    ),
-    "image_generation_call": ToolItem(name="image_generation"),
-    "computer_call": ToolItem(
-        name="computer",
-        asked={
-            "action": "action",
-            "actions": "actions",
-            "pending_safety_checks": "pendingSafetyChecks",
-        },
-        by_us=True,
-    ),
-    "local_shell_call": ToolItem(name="local_shell", asked={"action": "action"}, by_us=True),
-    "shell_call": ToolItem(name="shell", asked={"action": "action"}, by_us=True),
-    "apply_patch_call": ToolItem(name="apply_patch", asked={"operation": "operation"}, by_us=True),
-}
-
-IMAGE_TYPES: Final = {"jpeg": "image/jpeg", "jpg": "image/jpeg", "webp": "image/webp", "gif": "image/gif"}
-
-
-def runs_here(item: JsonObject, tool: ToolItem) -> bool:
-    """Whether the tool is left to us; a shell may also run in a container of OpenAI's."""
-    place = text_of(item, "environment", "type")
-    return tool.by_us and place in ("", "local")
-
-
-def input_of(item: JsonObject, tool: ToolItem) -> Json:
-    """What the tool is asked."""
-    if tool.nested:
-        (field,) = tool.asked
-        return object_of(item, field)
-    return {name: item[field] for field, name in tool.asked.items() if item.get(field) is not None}
-
-
-def output_of(item: JsonObject, tool: ToolItem) -> JsonObject:
-    """What the tool answered, in OpenAI's words."""
-    return without(item, "id", "type", *tool.hidden)
-
-
-def error_of(item: JsonObject, name: str) -> str | None:
-    """How the tool failed, if it did."""
-    error = item.get("error")
-    if error:
-        return error if isinstance(error, str) else text_of(error, "message") or json.encode(error).decode()
-    status = text_of(item, "status")
-    return f"{name} ended as {status}." if status in FAILED else None
-
-
-def image_of(item: JsonObject) -> tuple[str, str] | None:
-    """The image of an image generation as a `data:` URL, and its media type."""
-    data = text_of(item, "result")
-    if not data:
-        return None
-    made = text_of(item, "output_format")
-    media_type = IMAGE_TYPES.get(made) or f"image/{'svg+xml' if made == 'svg' else 'png'}"
-    return f"data:{media_type};base64,{data}", media_type
-
-
-def arguments_of(given: Json) -> Json:
-    """The arguments of a call: JSON in a text as a rule, an object from servers that mean well."""
-    if not isinstance(given, str):
-        return {} if given is None else given
-    try:
-        return json.decode(given.encode("utf-8", "surrogatepass")) if given.strip() else {}
-    except InvalidJson:
-        return given
 
 
 def rest_of(pieces: list[str], whole: str) -> str:

@@ -9,19 +9,18 @@ from rejoinder.translate.calls import UNKNOWN_TOOL
 from rejoinder.translate.emitter import INTERRUPTED, Emitter
 from rejoinder.translate.fields import text_of, text_or_none
 from rejoinder.translate.model_calls import ModelCalls
-from rejoinder.translate.openai_items import (
+from rejoinder.translate.openai_items import Item, rest_of
+from rejoinder.wire import json
+from rejoinder.wire.chunks import Chunk
+from rejoinder.wire.openai_tool_items import (
     TOOL_ITEMS,
-    Item,
     arguments_of,
     error_of,
     image_of,
     input_of,
     output_of,
-    rest_of,
     runs_here,
 )
-from rejoinder.wire import json
-from rejoinder.wire.chunks import Chunk
 
 
 class Tools:

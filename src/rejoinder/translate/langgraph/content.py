@@ -21,9 +21,16 @@ from rejoinder.translate.fields import (
     text_or_none,
     without,
 )
-from rejoinder.translate.openai_items import TOOL_ITEMS, arguments_of, error_of, image_of, input_of, output_of
 from rejoinder.wire.chunks import ProviderMetadata
 from rejoinder.wire.json import is_array, is_object
+from rejoinder.wire.openai_tool_items import (
+    TOOL_ITEMS,
+    arguments_of,
+    error_of,
+    image_of,
+    input_of,
+    output_of,
+)
 
 _TEXTS: Final = frozenset({"text", "text_delta", "output_text", "refusal", "text-plain"})
 _THOUGHTS: Final = frozenset({"thinking", "reasoning", "reasoning_content", "thinking_delta"})
