@@ -144,7 +144,7 @@ def test_numbers_beyond_a_double_are_what_javascript_makes_of_them() -> None:
         ("downlevel", "--sdk", "5", "--release", "6.0.0"),
         ("downlevel", "--release", "yesterday"),
         ("convert", "--to", "xml"),
-        ("convert", "--from", "model"),
+        ("convert", "--from", "xml"),
         ("validate", "--tools", "no/such/file.json"),
         ("fold", "--no-such-option"),
         ("no-such-command",),

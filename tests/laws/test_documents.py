@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
 from rejoinder.agents.anthropic_request import anthropic_history
 from rejoinder.agents.openai_chat_request import chat_messages
+from rejoinder.cli.forms import WRITERS
 from rejoinder.convert.anthropic_history import from_anthropic
+from rejoinder.convert.documents import FORMS, items_of
 from rejoinder.convert.openai_chat import from_openai_chat
-from rejoinder.convert.provider_messages import to_provider_messages
+from rejoinder.convert.provider_messages import provider_steps, to_provider_messages
 from rejoinder.convert.ui import from_ui, to_ui
 from rejoinder.convert.ui_4 import from_ui_4, to_ui_4
 from rejoinder.messages import (
@@ -55,6 +60,35 @@ histories = st.lists(
     max_size=4,
 )
 
+shown_files = st.sampled_from(
+    [
+        File(media_type="image/png", url="https://example.com/a.png"),
+        File(media_type="image/png", url="data:image/png;base64,AAAA", filename="a.png"),
+        File(media_type="application/pdf", url="data:application/pdf;base64,AAAA"),
+        File(media_type="audio/wav", url="data:audio/wav;base64,AAAA"),
+    ]
+)
+
+kept_histories = st.lists(
+    st.builds(
+        Message,
+        id=st.just("m"),
+        role=st.sampled_from(["system", "user", "assistant"]),
+        created_at=st.none() | st.just(datetime(2026, 11, 20, 1, 2, 3, 4000, tzinfo=UTC)),
+        parts=st.lists(
+            st.one_of(
+                text_parts(),
+                reasoning_parts(),
+                tool_calls().filter(_is_over),
+                st.just(StepStart()),
+                shown_files,
+            ),
+            max_size=4,
+        ).map(tuple),
+    ),
+    max_size=4,
+).map(lambda history: [structs.replace(each, id=f"m{place}") for place, each in enumerate(history)])
+
 DENIED = "Tool call execution denied."
 
 
@@ -93,6 +127,27 @@ def test_what_anthropic_was_told_is_told_the_same_again(history: list[Message]) 
     said = json.decode(json.encode(anthropic_history(to_provider_messages(history))))
     again = anthropic_history(to_provider_messages(from_anthropic(said)))
     assert exactly(again) == exactly(said)
+
+
+@pytest.mark.parametrize(
+    "form", ["langchain", "langgraph", "pydantic-ai", "openai-responses", "openai-agents"]
+)
+def test_what_a_framework_was_told_is_told_the_same_again(form: str) -> None:
+    @settings(max_examples=scale(80, 3_000), deadline=None)
+    @given(kept_histories)
+    def law(history: list[Message]) -> None:
+        said = json.decode(json.encode(WRITERS[form]("chat", history)))
+        read = [each for body in [said] if items_of(body, FORMS[form]) for each in FORMS[form].read(body)]
+        assert exactly(json.decode(json.encode(WRITERS[form]("chat", read)))) == exactly(said)
+
+    law()
+
+
+@many
+@given(kept_histories)
+def test_steps_say_together_what_the_whole_says(history: list[Message]) -> None:
+    together = [told for step in provider_steps(history) for told in step.told]
+    assert together == list(to_provider_messages(history))
 
 
 def survives_ui_4(message: Message) -> Message:

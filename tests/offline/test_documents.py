@@ -102,3 +102,44 @@ def test_the_commands_carry_a_conversation_out_and_in(database: str, tmp_path: P
         assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
     missing = rejoinder("export", "--conversation", "nowhere", "--format", "ui-4", database=database)
     assert (missing.returncode, len(missing.stderr.splitlines())) == (1, 1)
+
+
+@pytest.mark.parametrize("form", ["persistence", "session-messages"])
+def test_the_commands_carry_a_conversation_out_and_in_as_tables(
+    form: str, database: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "tables"
+    out = rejoinder("export", str(folder), "--conversation", "tools", "--format", form, database=database)
+    assert (out.returncode, out.stderr) == (0, "")
+    back = rejoinder("import", "--from", form, str(folder), "--tenant", "other", database=database)
+    assert (back.returncode, back.stderr) == (0, "")
+    said = [
+        rejoinder(
+            "export", "--conversation", "tools", "--tenant", tenant, "--format", "ui", database=database
+        ).stdout
+        for tenant in ("default", "other")
+    ]
+    before, after = (json.decode(each)["messages"] for each in said)
+    if form == "session-messages":
+        # Its rows have numbers in the place of ids, and only an answer says its own.
+        before[0]["id"] = "0"
+    assert after == before
+    refused = rejoinder("export", "--conversation", "tools", "--format", form, database=database)
+    assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
+
+
+@pytest.mark.parametrize("form", ["langgraph", "pydantic-ai", "openai-agents"])
+def test_a_conversation_of_a_framework_is_imported_and_said_again(
+    form: str, database: str, tmp_path: Path
+) -> None:
+    out = rejoinder("export", "--conversation", "tools", "--format", form, database=database)
+    assert (out.returncode, out.stderr) == (0, "")
+    file = tmp_path / "copy.json"
+    file.write_text(out.stdout)
+    back = rejoinder("import", "--from", form, str(file), "--tenant", "other", database=database)
+    assert (back.returncode, back.stderr) == (0, "")
+    assert back.stdout.startswith("1 conversations, 2 messages")
+    again = rejoinder(
+        "export", "--conversation", "tools", "--tenant", "other", "--format", form, database=database
+    )
+    assert json.decode(again.stdout) == json.decode(out.stdout)

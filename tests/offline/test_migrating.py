@@ -217,6 +217,14 @@ def test_what_was_kept_of_ai_sdk_4_is_read_as_what_it_said(message: Message) -> 
     assert exactly(upgraded(now, FIRST)) == exactly(now)
 
 
+def test_a_part_whose_type_is_no_text_is_kept() -> None:
+    odd = Message(
+        id="a", role="assistant", parts=(Opaque(body={"type": ["text"]}), Opaque(body={"type": {}}))
+    )
+    assert upgraded(odd, FIRST) is odd
+    assert from_rows(to_rows(odd)) == odd
+
+
 @many
 @given(messages(stored=True))
 def test_what_no_ai_sdk_4_wrote_is_left_alone(message: Message) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, TypeAlias, assert_never
 
-from rejoinder.agents.files import inline_of
 from rejoinder.agents.frameworks import as_json, decisions, relayed, shown
 from rejoinder.agents.provider import IDLE_SECONDS
-from rejoinder.agents.requests import object_text, output_text
 from rejoinder.agents.sse_events import events_from
+from rejoinder.convert.provider_values import inline_of, object_text, output_text
 from rejoinder.messages import Json, JsonObject
 from rejoinder.messages.provider_message import (
     ProviderContentPart,

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from rejoinder.agents.errors import ProviderRejected
-from rejoinder.agents.files import inline_of, is_text
-from rejoinder.agents.requests import (
-    NO_INPUT,
-    chosen_tool,
-    closed,
+from rejoinder.agents.requests import NO_INPUT, chosen_tool, closed
+from rejoinder.convert.provider_values import (
     hosted_results,
+    inline_of,
+    is_text,
     object_in,
     options_of,
     output_text,

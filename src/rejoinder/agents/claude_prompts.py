@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from rejoinder.agents.files import inline_of, is_text
+from rejoinder.convert.provider_values import inline_of, is_text
 from rejoinder.messages import File, Json, JsonObject, Message, Text, ToolCall
 from rejoinder.translate.fields import objects_of, text_of
 from rejoinder.wire import json

@@ -6,16 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final, assert_never
 
 from rejoinder.agents.errors import ProviderRejected
-from rejoinder.agents.files import inline_of, is_text
-from rejoinder.agents.requests import (
-    NO_INPUT,
-    chosen_tool,
-    is_strict,
-    last_question,
-    object_text,
-    options_of,
-    output_text,
-)
+from rejoinder.agents.requests import NO_INPUT, chosen_tool, is_strict, last_question
+from rejoinder.convert.provider_values import inline_of, is_text, object_text, options_of, output_text
 from rejoinder.messages import Json, JsonObject
 from rejoinder.messages.provider_message import (
     ProviderContentPart,

@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, assert_never
 
-from rejoinder.agents.files import inline_of
-from rejoinder.agents.requests import (
-    NO_INPUT,
-    chosen_tool,
+from rejoinder.agents.requests import NO_INPUT, chosen_tool, is_strict, reasons
+from rejoinder.convert.openai_responses import FAKE_ID
+from rejoinder.convert.provider_values import (
     hosted_results,
-    is_strict,
+    inline_of,
     object_in,
     object_text,
     options_of,
     output_text,
-    reasons,
 )
 from rejoinder.messages import Json, JsonObject
 from rejoinder.messages.provider_message import (
@@ -80,9 +78,14 @@ def responses_request(params: ProviderCallParams, model: str, provider: str) -> 
     return request
 
 
-def response_items(messages: Sequence[ProviderMessage], *, provider: str = "openai") -> list[JsonObject]:
-    """A history as the items of the Responses API: for whoever builds the rest of the request."""
-    return [*_Conversation("", provider).items(messages)]
+def response_items(
+    messages: Sequence[ProviderMessage], *, provider: str = "openai", whole: bool = False
+) -> list[JsonObject]:
+    """A history as the items of the Responses API: for whoever builds the rest of the request.
+
+    With `whole` also what OpenAI would refuse to be told again, and what it need not be told: for keeping.
+    """
+    return [*_Conversation("", provider, whole=whole).items(messages)]
 
 
 def _kind(tool: ProviderToolDefinition) -> str:
@@ -113,8 +116,9 @@ def _choice(choice: Json, tools: Sequence[ProviderToolDefinition]) -> Json:
 class _Conversation:
     """Messages → items. What kind of call each id was decides what its output is called."""
 
-    def __init__(self, model: str, provider: str) -> None:
+    def __init__(self, model: str, provider: str, *, whole: bool = False) -> None:
         self._provider = provider
+        self._whole = whole
         self._system = "developer" if reasons(model) else "system"
         self._kinds: dict[str, str] = {}
         self._asked: set[str] = set()
@@ -175,14 +179,14 @@ class _Conversation:
         """
         said: list[JsonObject] = []
         results = hosted_results(parts)
-        linked = False
+        linked = self._whole
         for part in parts:
             item = self._item(part, results, linked=linked)
             if item is None or (said and _join(said[-1], item)):
                 continue
             linked = linked or item.get("type") == "reasoning"
             said.append(item)
-        while said and said[-1].get("type") == "reasoning":
+        while said and said[-1].get("type") == "reasoning" and not self._whole:
             said.pop()
         for item in said:
             item.pop("from", None)
@@ -198,7 +202,7 @@ class _Conversation:
             case ProviderTextPart():
                 return self._text(part, options, named)
             case ProviderReasoningPart():
-                return _reasoning(part, options) if id else None
+                return _reasoning(part, options) if id or (self._whole and part.text) else None
             case ProviderToolCallPart(provider_executed=True):
                 return self._hosted(part, options, results.get(part.call_id))
             case ProviderToolCallPart():
@@ -217,8 +221,13 @@ class _Conversation:
         if not part.text:
             return None
         refused = options.get("refusal") is True
-        content = {"type": "refusal", "refusal": part.text} if refused else _output_text(part)
+        noted = options.get("annotations") if self._whole else None
+        content = {"type": "refusal", "refusal": part.text} if refused else _output_text(part, noted)
         phase: JsonObject = {"phase": options["phase"]} if options.get("phase") else {}
+        if self._whole and named:
+            named["status"] = "completed"
+        elif self._whole and not refused and not noted:
+            return {"type": "message", "role": "assistant", "content": part.text, **phase}
         said = {"type": "message", "role": "assistant", "content": [content], **phase, **named}
         return {**said, "from": options.get("itemId")}
 
@@ -276,12 +285,12 @@ def _decision(part: ProviderApprovalPart) -> JsonObject:
     }
 
 
-def _output_text(part: ProviderTextPart) -> JsonObject:
-    return {"type": "output_text", "text": part.text, "annotations": []}
+def _output_text(part: ProviderTextPart, annotations: Json) -> JsonObject:
+    return {"type": "output_text", "text": part.text, "annotations": annotations or []}
 
 
 def _reasoning(part: ProviderReasoningPart, options: JsonObject) -> JsonObject:
-    item: JsonObject = {"type": "reasoning", "id": options["itemId"], "summary": []}
+    item: JsonObject = {"type": "reasoning", "id": options.get("itemId") or FAKE_ID, "summary": []}
     if options.get("reasoningEncryptedContent"):
         item["encrypted_content"] = options["reasoningEncryptedContent"]
     if part.text and options.get("fullReasoning") is True:
@@ -312,7 +321,7 @@ def _hosted(
 
 def _join(before: JsonObject, item: JsonObject) -> bool:
     """Put a further piece of the same item to the one before, if it is that."""
-    if item.get("type") == "reasoning" and before.get("id") == item.get("id"):
+    if item.get("type") == "reasoning" and before.get("id") == item.get("id") != FAKE_ID:
         for name in ("summary", "content"):
             if item.get(name):
                 before[name] = [*before.get(name, ()), *item[name]]

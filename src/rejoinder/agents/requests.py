@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from rejoinder.messages import Json, JsonObject
@@ -11,10 +11,8 @@ from rejoinder.messages.provider_message import (
     ProviderContentPart,
     ProviderMessage,
     ProviderToolCallPart,
-    ProviderToolResultPart,
 )
 from rejoinder.ports.providers import ProviderToolDefinition
-from rejoinder.wire import json
 from rejoinder.wire.json import is_array, is_object
 
 NO_INPUT: Final[JsonObject] = {"type": "object", "properties": {}}
@@ -26,34 +24,6 @@ _REASONING_MODEL: Final = re.compile(r"(?:.*/)?(?:o\d+|gpt-(?:[5-9]|\d\d)(?!.*-?
 def reasons(model: str) -> bool:
     """Whether a model of OpenAI's thinks before it speaks; its requests differ in details."""
     return _REASONING_MODEL.fullmatch(model) is not None
-
-
-def options_of(part: ProviderContentPart | ProviderMessage, provider: str) -> JsonObject:
-    """What this vendor said of the part, and wants back."""
-    options = (part.provider_options or {}).get(provider)
-    return options if is_object(options) else {}
-
-
-def object_text(arguments: Json) -> str:
-    """The arguments of a call as the text of a JSON object, which is all that vendors take."""
-    return json.encode(object_in(arguments)).decode()
-
-
-def object_in(arguments: Json) -> JsonObject:
-    """The arguments of a call as an object. What is none was no valid input, and was told as an error."""
-    if is_object(arguments):
-        return arguments
-    return {} if arguments is None or arguments == "" else {"input": arguments}
-
-
-def output_text(result: Json) -> str:
-    """What a tool answered, as text."""
-    return result if isinstance(result, str) else json.encode(result).decode()
-
-
-def hosted_results(parts: Sequence[ProviderContentPart]) -> Mapping[str, ProviderToolResultPart]:
-    """The results of calls that the vendor ran: they stand in the assistant's message, too."""
-    return {part.call_id: part for part in parts if isinstance(part, ProviderToolResultPart)}
 
 
 def last_question(messages: Sequence[ProviderMessage]) -> int:

@@ -13,13 +13,16 @@ from rejoinder.cli.database import DEFAULT_SCHEMA, Database, Schema, reached
 from rejoinder.cli.forms import WRITERS
 from rejoinder.cli.offline import DEFAULT_TENANT, opened, progress, run
 from rejoinder.cli.streams import misuse, write_line
+from rejoinder.offline.foreign_tables import KINDS
 from rejoinder.wire import json
 
 if TYPE_CHECKING:
     from rejoinder.offline.exporting import Told
+    from rejoinder.offline.foreign_tables import Tables
     from rejoinder.stores.postgres.archive import PostgresArchive
 
 FORMATS: Final = ("jsonl", "parquet")
+OF_ONE: Final = (*WRITERS, *KINDS)
 
 
 def export(
@@ -32,7 +35,7 @@ def export(
     *,
     format: Annotated[
         str,
-        typer.Option(help=f"One of {', '.join(FORMATS)}; of one conversation, of {', '.join(WRITERS)}."),
+        typer.Option(help=f"One of {', '.join(FORMATS)}; of one conversation, of {', '.join(OF_ONE)}."),
     ] = "jsonl",
     conversation: Annotated[
         str | None, typer.Option(help="Only the messages of this one, in a form of other programs.")
@@ -54,11 +57,11 @@ def export(
     rejoinder export chat.json --conversation greetings --format ui
     """
     if conversation is not None:
-        if format not in WRITERS or digest:
-            misuse(f"--conversation goes with --format {', '.join(WRITERS)}")
-        _say(run(_told(conversation, format, tenant or DEFAULT_TENANT, database, schema)), folder)
+        if digest:
+            misuse("--digest is for all that there is: leave --conversation out")
+        _one(conversation, format, folder, tenant or DEFAULT_TENANT, database, schema)
         return
-    if format in WRITERS:
+    if format in OF_ONE:
         misuse(f"--format {format} is for one conversation: say --conversation ID")
     if format not in FORMATS:
         misuse(f"--format {format}: say {' or '.join(FORMATS)}")
@@ -76,6 +79,20 @@ def export(
         typer.echo(exporting.digest_of(archive, tenant=tenant).digest)
         return
     _write(archive, folder, format, tenant)
+
+
+def _one(
+    conversation: str, format: str, folder: Path | None, tenant: str, database: str | None, schema: str
+) -> None:
+    """One conversation, in a form of other programs."""
+    if format not in OF_ONE:
+        misuse(f"--conversation goes with --format {', '.join(OF_ONE)}")
+    if format in WRITERS:
+        _say(run(_told(conversation, format, tenant, database, schema)), folder)
+    elif folder is None:
+        misuse(f"export --format {format}: name a folder for its tables")
+    else:
+        _put_tables(folder, run(_tables(conversation, format, tenant, database, schema)))
 
 
 def _write(archive: PostgresArchive, folder: Path, format: str, tenant: str | None) -> None:
@@ -107,13 +124,30 @@ async def _told(conversation: str, format: str, tenant: str, database: str | Non
     return json.encode(WRITERS[format](conversation, [each.message for each in stored]))
 
 
+async def _tables(conversation: str, kind: str, tenant: str, database: str | None, schema: str) -> Tables:
+    from rejoinder.offline.foreign_tables import rows_of
+
+    async with opened(database, schema) as store:
+        return await rows_of(store, conversation, kind, tenant=tenant)
+
+
+def _put_tables(folder: Path, tables: Tables) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, rows in tables.items():
+        _put(folder / f"{name}.jsonl", b"".join(row + b"\n" for row in rows))
+
+
 def _say(text: bytes, file: Path | None) -> None:
     if file is None:
         write_line(text)
     else:
-        partial = file.with_name(file.name + ".part")
-        partial.write_bytes(text + b"\n")
-        partial.replace(file)
+        _put(file, text + b"\n")
+
+
+def _put(file: Path, content: bytes) -> None:
+    partial = file.with_name(file.name + ".part")
+    partial.write_bytes(content)
+    partial.replace(file)
 
 
 def bring_in(folder: Path, *, tenant: str | None, url: str, schema: str) -> None:

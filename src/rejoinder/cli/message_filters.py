@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple, TypeAlias
@@ -11,6 +12,7 @@ import msgspec
 import typer
 
 from rejoinder.cli.chunk_filters import Batch, Sdk, generation_of
+from rejoinder.cli.forms import WRITERS as DOCUMENTS
 from rejoinder.cli.streams import (
     Problems,
     answer_batch,
@@ -22,6 +24,7 @@ from rejoinder.cli.streams import (
 )
 from rejoinder.convert.canonical import from_canonical, to_canonical
 from rejoinder.convert.core_content import ConversationMessage, from_core, to_core
+from rejoinder.convert.documents import FORMS, documents
 from rejoinder.convert.javascript import stringified
 from rejoinder.convert.model import ui_to_model_messages
 from rejoinder.convert.rows import from_rows, to_rows
@@ -67,8 +70,11 @@ WRITERS: Final[dict[str, Callable[[Messages, str], JsonArray]]] = {
 
 MODEL: Final = "model"
 
-From = Annotated[str, typer.Option("--from", help=f"What comes in: {', '.join(READERS)}.")]
-To = Annotated[str, typer.Option("--to", help=f"What goes out: {MODEL}, {', '.join(WRITERS)}.")]
+SOURCES: Final = (*READERS, *(form for form in FORMS if form not in READERS))
+TARGETS: Final = (*WRITERS, *(form for form in DOCUMENTS if form not in WRITERS))
+
+From = Annotated[str, typer.Option("--from", help=f"What comes in: {', '.join(SOURCES)}.")]
+To = Annotated[str, typer.Option("--to", help=f"What goes out: {', '.join(TARGETS)}.")]
 SchemaFile = Annotated[Path | None, typer.Option(help="A JSON file.")]
 
 
@@ -96,14 +102,17 @@ def convert(
 ) -> None:
     """Messages in one form in, in another form out.
 
-    A JSON array comes out as an array, JSON lines come out as lines.
+    What comes in is a JSON array, an object that holds one, or JSON lines; an array or an object comes out as an array,
+    lines come out as lines. A request to Anthropic comes out as an object, because its system prompt stands beside the
+    messages.
 
-    Example: rejoinder convert --to model --sdk 6 < messages.json
+    Examples: rejoinder convert --to model --sdk 6 < messages.json;
+    rejoinder convert --from langchain --to ui < thread.json
 
     A batch line is an array of messages, its result {"messages": […]} or {"error": text}.
     """
-    if to not in {MODEL, *WRITERS} or source not in READERS:
-        misuse(f"convert knows --from {', '.join(READERS)} and --to {MODEL}, {', '.join(WRITERS)}")
+    if to not in TARGETS or source not in SOURCES:
+        misuse(f"convert knows --from {', '.join(SOURCES)} and --to {', '.join(TARGETS)}")
     to_model = partial(
         ui_to_model_messages,
         sdk=generation_of(sdk),
@@ -112,23 +121,54 @@ def convert(
         repair=repair,
     )
 
-    def converted(values: JsonArray) -> JsonArray:
-        if to == MODEL:
+    def converted(body: JsonObject) -> Json:
+        values: JsonArray = body.get("messages", [])
+        if to == MODEL and source == "ui":
             # Straight from the JSON if it is UI JSON: what is odd in it is odd to the SDK in its own way.
-            return to_model(
-                values if source == "ui" else [to_ui(message) for message in READERS[source](values)]
-            )
-        return WRITERS[to](READERS[source](values), thread)
+            return json.as_javascript(to_model(values))
+        read = READERS[source](values) if source in READERS else list(FORMS[source].read(body))
+        if to == MODEL:
+            return json.as_javascript(to_model([to_ui(message) for message in read]))
+        return WRITERS[to](read, thread) if to in WRITERS else _document(to, thread, read)
 
     if batch:
-        answer_batch(
-            _message_cases(), lambda case: {"messages": json.as_javascript(converted(_messages_of(case)))}
-        )
+        answer_batch(_message_cases(), lambda case: _as_object(converted(_case(case, source))))
         return
-    values, is_whole = _read_messages()
-    _write_messages(
-        json.as_javascript(converted(values)) if to == MODEL else converted(values), is_whole=is_whole
-    )
+    for body, is_whole in _bodies(source):
+        _write_messages(converted(body), is_whole=is_whole)
+
+
+def _bodies(source: str) -> Iterator[tuple[JsonObject, bool]]:
+    """What came in, as objects that hold the messages, and whether each came whole (else one message a line)."""
+    if source in READERS:
+        values, is_whole = _read_messages()
+        yield {"messages": values}, is_whole
+        return
+    for document in documents(_some(read_all()), FORMS[source]):
+        yield document.body, not document.in_lines
+
+
+def _document(to: str, thread: str, messages: Messages) -> Json:
+    """The array of a form that is one, and of any other the object."""
+    body = DOCUMENTS[to](thread, messages)
+    arrays = [value for value in body.values() if is_array(value)]
+    return body if to == "anthropic" else arrays[0]
+
+
+def _as_object(value: Json) -> JsonObject:
+    return value if is_object(value) else {"messages": value}
+
+
+def _case(case: Json, source: str) -> JsonObject:
+    if source in READERS or not is_object(case):
+        return {FORMS[source].keys[0] if source not in READERS else "messages": _messages_of(case)}
+    return case
+
+
+def _some(text: bytes) -> bytes:
+    if not text.strip():
+        raise InvalidJson("no messages on standard input: send a JSON array, or one message a line")
+    return text
 
 
 def validate(
@@ -245,12 +285,15 @@ def _messages_of(case: Json) -> JsonArray:
 
 
 def _read_messages() -> tuple[JsonArray, bool]:
-    """What came in, and whether it came as one array (else one message a line)."""
-    text = read_all()
-    if not text.strip():
-        raise InvalidJson("no messages on standard input: send a JSON array, or one message a line")
+    """What came in, and whether it came as one array, or in an object (else one message a line)."""
+    text = _some(read_all())
     if text.lstrip()[:1] == b"[":
         return _messages_of(json.decode(text)), True
+    if text.lstrip()[:1] == b"{" and b'"messages"' in text:
+        with suppress(InvalidJson):
+            whole = json.decode(text)
+            if is_array(whole.get("messages")):
+                return whole["messages"], True
     values: JsonArray = []
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
@@ -261,8 +304,8 @@ def _read_messages() -> tuple[JsonArray, bool]:
     return values, False
 
 
-def _write_messages(values: JsonArray, *, is_whole: bool) -> None:
-    if is_whole:
+def _write_messages(values: Json, *, is_whole: bool) -> None:
+    if is_whole or not is_array(values):
         write_line(json.encode(values))
         return
     for value in values:

@@ -28,7 +28,7 @@ FORMAT: Final = 2
 FIRST: Final = 1
 """The format of what was stored before formats had numbers, and of what has none."""
 
-_PARTS_OF_4: Final = frozenset({"tool-invocation", "reasoning", "source", "file"})
+_PARTS_OF_4: Final = ("tool-invocation", "reasoning", "source", "file")
 _FIELDS_OF_4: Final = frozenset({"content", "reasoning", "toolInvocations", "experimental_attachments"})
 _TIME: Final = "createdAt"
 

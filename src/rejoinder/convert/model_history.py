@@ -28,7 +28,7 @@ MODEL_PART: Final = "ai-sdk-model-part"
 """The type of a part that holds a part of a model message which belongs to nothing: an answer to no question, say."""
 
 _OPTIONS: Final = "providerOptions"
-_ANSWERS: Final = frozenset({"tool-result", "tool-approval-request", "tool-approval-response"})
+_ANSWERS: Final = ("tool-result", "tool-approval-request", "tool-approval-response")
 _UNKNOWN_IMAGE: Final = "image/*"
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from msgspec import structs
 
 from rejoinder.convert.model import to_model_messages
 from rejoinder.convert.model_parts import DataConverter, ModelTool
-from rejoinder.messages import Json, JsonObject, Message
+from rejoinder.convert.model_repair import repaired
+from rejoinder.messages import Json, JsonObject, Message, Part, StepStart, ToolCall
 from rejoinder.messages.provider_message import (
     ProviderApprovalPart,
     ProviderContentPart,
@@ -39,6 +42,66 @@ def to_provider_messages(
     said = to_model_messages(messages, sdk=7, tools=tools, convert_data_part=convert_data_part, repair=True)
     told = (_message(message) for message in said)
     return tuple(message for message in told if message.content)
+
+
+class ProviderStep(NamedTuple):
+    """One call of the model with its results, or a message that is one, and what of it a provider is told.
+
+    `start` is what the step began with, if that is there, `first` whether the message begins with it, and `parts` are
+    those of the step.
+    """
+
+    message: Message
+    start: StepStart | None
+    first: bool
+    parts: tuple[Part, ...]
+    told: tuple[ProviderMessage, ...]
+
+    def call(self, id: str) -> ToolCall | None:
+        """The call of that id."""
+        calls = [part for part in self.parts if isinstance(part, ToolCall) and part.call_id == id]
+        return calls[-1] if calls else None
+
+    def kept(self, vendor: str) -> JsonObject:
+        """What this vendor's own messages said of the step beyond what a provider is told."""
+        extra = self.message.extra if self.message.role in ("user", "system") else None
+        if self.start is not None:
+            extra = self.start.extra
+        kept = (extra or {}).get(vendor)
+        return kept if is_object(kept) else {}
+
+
+def provider_steps(messages: Sequence[Message]) -> Iterator[ProviderStep]:
+    """`to_provider_messages` step by step, for forms that say more of a step than a provider is told.
+
+    A message of the role `tool`, whose results have no calls, is told as an answer.
+    """
+    for message in repaired(messages, approvals=True):
+        if message.role in ("user", "system"):
+            yield ProviderStep(message, None, first=True, parts=message.parts, told=_told(message))
+            continue
+        first = True
+        for start, parts in _steps(message.parts):
+            told = _told(structs.replace(message, role="assistant", parts=tuple(parts)))
+            yield ProviderStep(message, start, first, tuple(parts), told)
+            first = first and not told
+
+
+def _steps(parts: Sequence[Part]) -> Iterator[tuple[StepStart | None, list[Part]]]:
+    start: StepStart | None = None
+    step: list[Part] = []
+    for part in parts:
+        if isinstance(part, StepStart):
+            yield start, step
+            start, step = part, []
+        else:
+            step.append(part)
+    yield start, step
+
+
+def _told(message: Message) -> tuple[ProviderMessage, ...]:
+    said = to_model_messages([message], sdk=7)
+    return tuple(told for each in said if each["content"] and (told := _message(each)).content)
 
 
 def _message(said: JsonObject) -> ProviderMessage:

@@ -56,7 +56,7 @@ class Transcript:
         created_at: datetime | None = None,
         extra: JsonObject | None = None,
     ) -> None:
-        """What came of one call of the model. The answer is called as its first step is; `extra` is the step's."""
+        """What came of one call of the model. Id and time are those of its first step, `extra` is the step's."""
         answer = self._answer(id, created_at)
         answer.parts += [StepStart(extra=extra or None), *parts]
 
@@ -124,11 +124,10 @@ class Transcript:
 
     def _answer(self, id: str | None, created_at: datetime | None) -> _Draft:
         if not self._answering:
-            self._drafts.append(_Draft("assistant", []))
+            self._drafts.append(_Draft("assistant", [], created_at=created_at))
             self._answering = True
         answer = self._drafts[-1]
         answer.id = answer.id or id
-        answer.created_at = answer.created_at or created_at
         return answer
 
     def _calls(self) -> Iterator[tuple[_Draft, int]]:
