@@ -11,6 +11,7 @@ import http.client
 import logging
 import multiprocessing
 import os
+import resource
 import signal
 import socket
 import sys
@@ -47,6 +48,13 @@ HEADER_MS_MAX: Final = 10_000
 
 BUFFER_BYTES_MAX: Final = 64 * 1024
 """What granian holds for one connection, the head of a request included."""
+
+CONNECTIONS_MAX: Final = 100_000
+"""So many connections a process takes. granian takes 1,024 in all its processes, and streams last: whoever comes next
+would wait, also with a wish to stop. What a process can hold is up to its files (`ulimit -n`) and its memory."""
+
+QUEUE_MAX: Final = 4096
+"""So many may wait to be taken: readers that all come back at once, after a restart."""
 
 NEW_OBJECTS_MAX: Final = 20_000
 """So many new objects there may be before garbage is looked for among them: a few MiB."""
@@ -224,6 +232,8 @@ def run(settings: Standalone, *, host: str, port: int, workers: int, ready: Call
         port=port,
         interface=Interfaces.ASGI,
         workers=workers,
+        backlog=QUEUE_MAX,
+        backpressure=CONNECTIONS_MAX,
         http1_settings=HTTP1Settings(header_read_timeout=HEADER_MS_MAX, max_buffer_size=BUFFER_BYTES_MAX),
         log_level=LogLevels.warning,
         respawn_failed_workers=True,
@@ -247,11 +257,21 @@ class _Loader:
     def __call__(self) -> ASGIApp:
         # The application has ended by then. Threads of the server may still hold what the interpreter takes apart.
         atexit.register(_leave)
+        open_many_files()
         limit_soon()
         log_to_stderr()
         application = self._settings.application()
         look_for_garbage_seldom()
         return application
+
+
+def open_many_files() -> None:
+    """A connection is a file, and what shells and services allow is often 1,024, which a process may raise itself."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS_MAX if hard == resource.RLIM_INFINITY else min(hard, CONNECTIONS_MAX)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(ValueError, OSError):  # some systems have a lower limit than they say
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def look_for_garbage_seldom() -> None:
