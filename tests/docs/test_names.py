@@ -16,6 +16,7 @@ import pytest
 
 import rejoinder
 from rejoinder import Chat, core
+from rejoinder.cli.importing import KINDS
 from rejoinder.stores.postgres.schema import tables
 from scripts.docs_operation import figures
 from scripts.docs_source import PACKAGE, ROOT, commands
@@ -70,6 +71,10 @@ def test_every_setting_of_a_chat_is_on_a_page() -> None:
     settings = [name for name in inspect.signature(Chat).parameters if name not in ("self", "agent")]
     shown = "\n".join(PAGES.values())
     assert [name for name in settings if not re.search(rf"\b{name}\b[=`]", shown)] == []
+
+
+def test_every_form_that_is_imported_is_on_the_page_for_those_who_come_from_elsewhere() -> None:
+    assert [kind for kind in KINDS if f"`{kind}`" not in PAGES["migrate.md"]] == []
 
 
 def test_every_extra_is_on_a_page() -> None:
