@@ -53,7 +53,9 @@ _READ_STATES: Final[dict[str, str]] = {
     **{state: state for state in map(str, _WRITTEN_STATES)},
 }
 _UNKNOWN_MEDIA_TYPE: Final = "application/octet-stream"
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]+={0,2}\Z")
+_BASE64: Final = re.compile(r"(?=(?:.{4})+\Z)[A-Za-z0-9+/_-]+={0,2}\Z")
+"""Content, padded as everybody writes it. A path of another length, such as `/files/abc`, is an address."""
+
 _DATA_URL_MEDIA_TYPE: Final = re.compile(r"data:([^;,]+)")
 
 
