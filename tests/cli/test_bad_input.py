@@ -275,7 +275,7 @@ def test_an_interrupt_ends_a_filter_without_a_word(command: tuple[str, ...]) -> 
         ),
         (("validate",), '[{"id":"m","role":"assistant","parts":[{"type":"data-x","data":%s}]}]'),
     ],
-    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+    ids=["fold", "check-stream", "downlevel", "explode", "convert", "validate"],
 )
 def test_what_node_can_nest_every_filter_can(command: tuple[str, ...], given: str) -> None:
     nested = '[{"a":' * 1_500 + "1" + "}]" * 1_500
