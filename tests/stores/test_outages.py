@@ -191,14 +191,18 @@ def test_a_pool_that_is_used_up_is_told_and_is_there_again_afterwards(
     url = spoilt.fresh()
 
     async def steps() -> None:
-        async with opened(url, connections_max=2) as store:
+        async with opened(url, connections_max=3) as store:
             await store.create_conversation(id="chat")
+            begun = await begin(store, "turn", conversation_id="other")
             with psycopg.connect(url) as other:
-                other.execute("SELECT FROM rejoinder.conversation FOR UPDATE")
+                other.execute("SELECT FROM rejoinder.conversation WHERE id = 'chat' FOR UPDATE")
                 waiting = [asyncio.create_task(store.update_conversation("chat")) for _ in range(2)]
                 await _waiting(url, 2)
-                with pytest.raises(StoreUnavailable, match="all 2 connections of this store were busy"):
+                with pytest.raises(StoreUnavailable, match="all 2 connections of this store that are shared"):
                     await store.get_conversation("chat")
+                # A turn that is live goes on: one connection is kept for that.
+                assert await append(store, begun.claim, *pages(2))
+                assert await store.renew([begun.claim], lease_seconds=10) != [None]
             assert all(await asyncio.gather(*waiting))
             assert all(await asyncio.gather(*(store.get_conversation("chat") for _ in range(20))))
 

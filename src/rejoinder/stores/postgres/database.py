@@ -11,7 +11,7 @@ import asyncio
 import select
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final, TypeAlias, TypeVar
 
 import psycopg
@@ -26,6 +26,9 @@ from rejoinder.stores.postgres.values import Value, adapters
 
 CONNECTIONS_MAX: Final = 10
 """How many connections a store holds if nobody says: a transaction holds one for about a millisecond."""
+
+URGENT: Final = frozenset({"append_pages", "renew"})
+"""What keeps live turns alive. One connection is kept for it, so that no crowd of readers costs a turn its lease."""
 
 CONNECTION_SECONDS_MAX: Final = 2.0
 """Who waits longer for a connection is told so while a person still waits for the answer."""
@@ -68,6 +71,8 @@ class Database:
         )
         self._queries = statements(schema)
         self._prepare = True
+        self._shared_max = max(1, connections_max - 1)
+        self._shared = asyncio.Semaphore(self._shared_max)
         self._pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
             self.url,
             kwargs={"autocommit": True, "cursor_factory": AsyncRawCursor, "context": adapters()},
@@ -109,7 +114,7 @@ class Database:
             )
             return await cursor.fetchall() if cursor.description else []
 
-        return await self._attempt(work)
+        return await self._attempt(work, urgent=query in URGENT)
 
     async def run(self, *steps: Step) -> list[list[Row]]:
         """Run statements in one transaction and one round trip; answers the rows of each. All happen, or none.
@@ -130,12 +135,14 @@ class Database:
 
         return await self._attempt(work)
 
-    async def _attempt(self, work: Callable[[Connection], Awaitable[Answer]]) -> Answer:
+    async def _attempt(
+        self, work: Callable[[Connection], Awaitable[Answer]], *, urgent: bool = False
+    ) -> Answer:
         attempt = 1
         while True:
             prepared = self._prepare
             try:
-                async with asyncio.timeout(ANSWER_SECONDS_MAX), self._connection() as connection:
+                async with asyncio.timeout(ANSWER_SECONDS_MAX), self._connection(urgent=urgent) as connection:
                     return await work(connection)
             except TimeoutError:
                 raise StoreUnavailable(
@@ -154,26 +161,42 @@ class Database:
                     raise failures.failed(error, self.where) from error
 
     @asynccontextmanager
-    async def _connection(self) -> AsyncGenerator[Connection]:
-        try:
-            connection = await self._living_connection()
-        except PoolTimeout as error:
-            raise await self._why_none() from error
-        except PoolClosed as error:
-            raise StoreUnavailable("the store is closed: open it before you use it") from error
-        try:
-            async with connection:
-                yield connection
-        finally:
-            await self._pool.putconn(connection)
+    async def _connection(self, *, urgent: bool) -> AsyncGenerator[Connection]:
+        end = time.monotonic() + CONNECTION_SECONDS_MAX
+        async with AsyncExitStack() as held:
+            try:
+                if not urgent:
+                    await held.enter_async_context(self._place())
+                connection = await self._living_connection(end)
+            except PoolTimeout as error:
+                raise await self._why_none() from error
+            except PoolClosed as error:
+                raise StoreUnavailable("the store is closed: open it before you use it") from error
+            try:
+                async with connection:
+                    yield connection
+            finally:
+                await self._pool.putconn(connection)
 
-    async def _living_connection(self) -> Connection:
+    @asynccontextmanager
+    async def _place(self) -> AsyncGenerator[None]:
+        """One of the connections that all may use."""
+        try:
+            async with asyncio.timeout(CONNECTION_SECONDS_MAX):
+                await self._shared.acquire()
+        except TimeoutError as error:
+            raise PoolTimeout("the connections that are shared are busy") from error
+        try:
+            yield
+        finally:
+            self._shared.release()
+
+    async def _living_connection(self, end: float) -> Connection:
         """A connection on which the server still answers.
 
         The pool's own check would wait a second after each dead connection that it finds, and after a restart of
         the server all of them are dead.
         """
-        end = time.monotonic() + CONNECTION_SECONDS_MAX
         while True:
             connection = await self._pool.getconn(timeout=end - time.monotonic())
             try:
@@ -193,8 +216,8 @@ class Database:
         except psycopg.Error as error:
             return failures.not_connected(error, self.where)
         return StoreUnavailable(
-            f"all {self._pool.max_size} connections of this store were busy for {CONNECTION_SECONDS_MAX:.0f} s "
-            f"({self.where}): try again, or give the store more connections"
+            f"all {self._shared_max} connections of this store that are shared were busy for "
+            f"{CONNECTION_SECONDS_MAX:.0f} s ({self.where}): try again, or give the store more connections"
         )
 
 
