@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from rejoinder.stores.postgres.embedded import start
@@ -28,7 +28,7 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def running(*command: str, says: str = "") -> Iterator[None]:
+def running(*command: str, says: str = "") -> Generator[None]:
     """A program, from its first word that it is ready until it has ended."""
     process = subprocess.Popen(command, cwd=EXAMPLES, stdout=subprocess.PIPE, text=True)
     try:
@@ -41,7 +41,7 @@ def running(*command: str, says: str = "") -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def redis() -> Iterator[str]:
+def redis() -> Generator[str]:
     """Where Redis or Valkey is; one of our own, if nobody says."""
     if url := os.environ.get("REDIS_URL"):
         yield url
