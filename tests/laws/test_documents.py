@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 
 import pytest
@@ -37,7 +36,7 @@ from rejoinder.messages import (
     ToolCall,
 )
 from rejoinder.wire import json
-from tests.laws.messages import exactly, messages, reasoning_parts, text_parts, tool_calls
+from tests.laws.messages import address, exactly, messages, reasoning_parts, text_parts, tool_calls
 from tests.scale import scale
 
 many = settings(max_examples=scale(150, 5_000), deadline=None)
@@ -171,17 +170,11 @@ def _survives_ui_4(part: Part) -> Part | None:
         case ToolCall():
             return _survives_call(part)
         case File():
-            return File(media_type=part.media_type, url=_address(part), extra=part.extra)
+            return File(media_type=part.media_type, url=address(part), extra=part.extra)
         case SourceUrl() | StepStart() | Opaque():
             return part
         case ReasoningFile() | SourceDocument() | Data() | Custom() | Steering():
             return None
-
-
-def _address(part: File) -> str:
-    """That version has content there, and no word for an address: what reads as content comes back as that."""
-    reads_as_content = re.fullmatch(r"[A-Za-z0-9+/_-]+={0,2}", part.url) and len(part.url) % 4 == 0
-    return f"data:{part.media_type};base64,{part.url}" if reads_as_content else part.url
 
 
 def _signature(part: Reasoning) -> JsonObject | None:

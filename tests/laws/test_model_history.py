@@ -10,18 +10,22 @@ from msgspec import structs
 from rejoinder.convert.model import to_model_messages
 from rejoinder.convert.model_history import from_model
 from rejoinder.errors import UnconvertibleMessage
-from rejoinder.messages import Approval, Message, Part, ToolCall
+from rejoinder.messages import Approval, File, Message, Part, ReasoningFile, ToolCall
 from rejoinder.wire import json
-from tests.laws.messages import exactly, messages
+from tests.laws.messages import address, exactly, messages
 from tests.scale import scale
 
 
 def sound(message: Message) -> Message:
-    """The message with approvals as their calls' states have them: asked once, and answered before an outcome."""
+    """The message with approvals as their calls' states have them, asked once and answered before an outcome, and files
+    with an address: without one, what reads as base64 is content.
+    """
     return structs.replace(message, parts=tuple(_sound(part, n) for n, part in enumerate(message.parts)))
 
 
 def _sound(part: Part, number: int) -> Part:
+    if isinstance(part, File | ReasoningFile):
+        return structs.replace(part, url=address(part))
     if not isinstance(part, ToolCall):
         return part
     approval = structs.replace(part.approval or Approval(id="q"), id=f"q{number}")

@@ -42,9 +42,9 @@ def deeply(command: Callable[P, None]) -> Callable[P, None]:
 
         sys.setrecursionlimit(FRAMES_MAX)
         threading.stack_size(STACK_BYTES)
-        # A daemon: it may wait for input that never comes, and an interrupt does not wait for it.
-        threading.Thread(target=work, daemon=True).start()
         try:
+            # A daemon: it may wait for input that never comes, and an interrupt does not wait for it.
+            threading.Thread(target=work, daemon=True).start()
             outcome.result()
         except KeyboardInterrupt:
             os._exit(INTERRUPTED)
