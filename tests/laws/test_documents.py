@@ -43,8 +43,12 @@ many = settings(max_examples=scale(150, 5_000), deadline=None)
 
 
 def _is_over(call: ToolCall) -> bool:
-    """A call that may run now and has not is told without a result, which a transcript of it does not say."""
-    return call.state != "approval-responded"
+    """A call that may run now and has not is told without a result, which a transcript of it does not say.
+
+    Nor does it say why a provider has not executed a call that was denied.
+    """
+    denied_at_the_provider = call.state == "output-denied" and call.provider_executed is True
+    return call.state != "approval-responded" and not denied_at_the_provider
 
 
 histories = st.lists(
