@@ -132,7 +132,8 @@ def test_two_tabs_show_the_same_and_one_stops_what_the_other_began(
     expect(other.answers.last).to_contain_text("w1")
     PACE.let(visitor.conversation, 4)
     expect(other.answers.last).to_contain_text("w3")
-    other.button("Stop").click()
+    with other.page.expect_response("**/stop*"):
+        other.button("Stop").click()
     PACE.let(visitor.conversation, 9)
     other.settled()
     expect(other.answers.last).to_contain_text("Stopped.")
