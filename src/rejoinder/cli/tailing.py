@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import select
 import sys
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -74,10 +76,21 @@ async def _tail(
                         await asyncio.gather(*tasks)
                         if not tasks:
                             return
+                    if _is_read_no_more():
+                        raise BrokenPipeError
                     await asyncio.sleep(LOOK_SECONDS)
         except BaseExceptionGroup as group:
             # Whoever read us has gone, or the store has: one of those who noticed says it.
             raise group.exceptions[0] from None
+
+
+def _is_read_no_more() -> bool:
+    """Whether nobody will read what is written. While nothing is said, nothing is written, and no write can tell."""
+    with suppress(OSError, ValueError):  # not a file of the system's
+        looking = select.poll()
+        looking.register(sys.stdout.fileno(), 0)
+        return any(event & (select.POLLERR | select.POLLHUP) for _, event in looking.poll(0))
+    return False
 
 
 class Looked:
